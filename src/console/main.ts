@@ -12,9 +12,9 @@ import { fill, h } from './base/dom.ts';
 import { refreshTimes } from './base/format.ts';
 import { callerSession } from './base/caller-session.ts';
 import {
-  emptyState, hasFailure, noticeRegion, showFailureIn, showNotice, tellEndedWork, undoLast,
+  hasFailure, noticeRegion, showFailureIn, showNotice, tellEndedWork, undoLast,
 } from './parts/notice.ts';
-import { heading, type Screen } from './parts/screen.ts';
+import { showNotHere, type Screen } from './parts/screen.ts';
 import { openDialog } from './parts/dialog.ts';
 import { listenToLeaving } from './parts/forms/unsaved-forms.ts';
 import { listenToLinks, loadAccess, openSignIn, takeLinkedToken } from './parts/sign-in.ts';
@@ -76,10 +76,8 @@ function showScreen(): void {
 function showNotFound(container: HTMLElement, name: string | undefined): () => void {
   const scope = callerSession.isCustomer ? undefined
     : screens.find((candidate) => candidate.name === name)?.scope;
-  fill(container, heading('Not here'), emptyState(scope === undefined
-    ? `There is no such page: ${location.hash}`
-    : `This page takes the scope ${scope}; your token has ${callerSession.access.scope}.`, null));
-  return () => {};
+  return showNotHere(container, scope === undefined ? `There is no such page: ${location.hash}`
+    : `This page takes the scope ${scope}; your token has ${callerSession.access.scope}.`);
 }
 
 function showNavigation(current: string | undefined): void {

@@ -93,10 +93,10 @@ export function composeIncoming(
 function createRejectionRecorder(
   { makeId, clock }: RelayContext, { onRejected }: WebhooksOptions, rejectedRequests: RejectedRing,
 ): Reception['addRejected'] {
-  return (exchange, webhook, body, { check }) => {
-    const inputs = { id: makeId(), atMs: clock.now(), failedCheck: check };
-    const request = buildRejectedRequest(exchange, webhook, body, inputs);
-    rejectedRequests.add(request, body);
+  return (exchange, webhook, rejected) => {
+    const request = buildRejectedRequest(
+      exchange, webhook, rejected, { id: makeId(), atMs: clock.now() });
+    rejectedRequests.add(request, rejected.body);
     onRejected?.(request);
   };
 }

@@ -88,13 +88,36 @@ test('a new book begins in its title, and a wrong address says so', { skip }, as
   await person.sees('This page takes the scope admin; your token has read.');
 });
 
+test('a form that the token cannot save is not opened, and says what it takes', { skip },
+  async () => {
+    for (const [hash, change, scope] of [
+      ['#/books/new', 'add books', 'write'], ['#/incoming/new', 'add webhooks', 'admin'],
+      ['#/outgoing/new', 'add webhooks', 'admin'], ['#/actions/new', 'add actions', 'admin'],
+    ]) {
+      await at.open(hash ?? '', 'read');
+      await at.person.sees(
+        `This token may not ${change}: that takes the scope ${scope}; it has read.`);
+      await at.person.gives("return document.querySelector('form') === null;", true);
+    }
+  });
+
 test('the row of a request says what it was, and that of an event who heard it', { skip },
   async () => {
     const { person } = at;
-    await at.makeIncoming('told');
+    const hook = await at.makeIncoming('told');
     await ask(`${at.url}/webhook/in/told`, { method: 'POST', body: {} });
     await at.open('#/requests?hook=told');
-    await person.sees('POST {}');
+    await person.sees(/POST\s+{}/);
+    await at.make('/api/incoming-webhooks', {
+      pathSegment: 'refused', secret: 'secret', verification: { preset: 'github' },
+      actionConfiguration: (await at.call('GET', `/api/incoming-webhooks/${hook}`))
+        ['actionConfiguration'],
+    });
+    await ask(`${at.url}/webhook/in/refused`, {
+      method: 'POST', body: { ref: 'main' }, headers: { 'X-GitHub-Event': 'push' },
+    });
+    await at.open('#/requests?hook=refused');
+    await person.sees(/push\s+{"ref":"main"}\s+rejected\s+it has no signature\s+401 in/);
     await at.call('POST', '/api/events', { name: 'told.nobody', payload: {} });
     await at.make('/api/outgoing-webhooks',
       { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'told.heard' });

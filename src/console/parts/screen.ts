@@ -1,11 +1,13 @@
 /** The contract of screens, and what opens, heads and refreshes them. */
-import type { CallerScope } from '../base/caller-session.ts';
+import { callerSession, type CallerScope } from '../base/caller-session.ts';
 import { fill, h, refill, type Child } from '../base/dom.ts';
 import {
   goToScreen, href, recallQuery, type Query, type ScreenAddress,
 } from '../base/screen-address.ts';
 import { forgetForms } from './forms/unsaved-forms.ts';
-import { hasFailure, loadingLine, showFailureIn, showFailureNotice } from './notice.ts';
+import {
+  emptyState, hasFailure, loadingLine, showFailureIn, showFailureNotice,
+} from './notice.ts';
 
 const REFRESH_MS = 10_000;
 
@@ -20,6 +22,22 @@ export type Screen = {
   /** Draws the screen in an empty container; the returned function ends timers and streams. */
   readonly open: (container: HTMLElement, address: ScreenAddress) => () => void;
 };
+
+/** Says in place of a screen why it is not shown. */
+export function showNotHere(container: HTMLElement, text: string): () => void {
+  fill(container, heading('Not here'), emptyState(text, null));
+  return () => {};
+}
+
+/** Opens a form whose change takes `scope`; who has less reads so, and types nothing in vain. */
+export function openForm(
+  container: HTMLElement, scope: CallerScope, change: string,
+  open: (container: HTMLElement) => () => void,
+): () => void {
+  return callerSession.may(scope) ? open(container) : showNotHere(container,
+    `This token may not ${change}: that takes the scope ${scope}; it has ${
+      callerSession.access.scope}.`);
+}
 
 /** Opens a screen that is drawn once, and again only when its `again` is called. */
 export function openView(

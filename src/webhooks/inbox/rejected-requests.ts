@@ -74,5 +74,5 @@ export class RejectedRing {
 }
 
 function estimateBytes({ request, body }: RejectedRequest): number {
-  return estimateHeadBytes(request) + body.length;
+  return estimateHeadBytes(request) + (request.event ?? '').length + body.length;
 }

@@ -287,6 +287,34 @@ test('rejected requests are kept in memory alone, and the oldest go first', asyn
   assert.equal((await call(relay, body, { 'X-Signature': signature })).status, 200);
 });
 
+test('a rejected request says what it was, and what it was answered', async (context) => {
+  const secret = 'x'.repeat(40);
+  const name = { 'X-GitHub-Event': 'push', 'X-GitHub-Delivery': 'one' };
+  const long = 'y'.repeat(9000);
+  for (const [preset, hook, body, headers, expected] of [
+    ['github', {}, '{}', name, ['push', 401]],
+    ['github', {}, '{}', { ...name, 'X-GitHub-Event': 'p'.repeat(1001) }, [null, 401]],
+    ['github', { response: { rejected: { status: 418 } } }, '{}', name, ['push', 418]],
+    ['github', { allowedAddresses: ['192.0.2.1'] }, '{}', name, ['push', 403]],
+    ['stripe', {}, '{"type":"charge.failed"}', {}, ['charge.failed', 401]],
+    ['stripe', {}, 'no JSON', {}, [null, 401]],
+    // Whoever cannot sign has no long body parsed.
+    ['stripe', {}, `{"type":"charge.failed","text":"${long}"}`, {}, [null, 401]],
+    [undefined, {}, '{}', name, [null, 401]],
+  ] as const) {
+    const verification = preset === undefined ? {} : { verification: { preset } };
+    const relay = await start(context, { secret, ...verification, ...hook });
+    const answer = await call(relay, body, headers);
+    const [{ event, eventId, answered } = {}] = await kept(relay, '?status=rejected');
+    assert.deepEqual([event, (answered as Shown)['status']], expected);
+    assert.equal(answer.status, expected[1]);
+    assert.ok(Number((answered as Shown)['afterMs']) >= 0);
+    // The id of an event that nobody vouches for must not pass for that of the real event.
+    assert.equal(eventId, null);
+    await relay.close();
+  }
+});
+
 test('keeps who may not call, and who calls too often', async (context) => {
   for (const [hook, incoming, status, failedCheck] of [
     [{ allowedAddresses: ['192.0.2.1'] }, {}, 403, 'address'],

@@ -13,7 +13,7 @@ import { inputField } from '../../parts/forms/input-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { emptyState, loadingLine, showNotice } from '../../parts/notice.ts';
 import {
-  backLink, goIfStillHere, heading, keepCurrent, linkButton, openView,
+  backLink, goIfStillHere, heading, keepCurrent, linkButton, openForm, openView,
 } from '../../parts/screen.ts';
 import { stackedTable } from '../../parts/tables.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
@@ -22,7 +22,10 @@ import { openAction } from './action-view.ts';
 export function openActionsScreen(
   container: HTMLElement, { path: [, step], query }: ScreenAddress,
 ): () => void {
-  if (step === 'new') return openNewAction(container, query.get('action'));
+  if (step === 'new') {
+    return openForm(container, 'admin', 'add actions',
+      () => openNewAction(container, query.get('action')));
+  }
   if (step !== undefined) return openAction(container, step);
   const content = h('div', loadingLine());
   fill(container, heading('Actions', callerSession.may('admin')

@@ -10,7 +10,7 @@ import { FilterForm } from '../../parts/lists/filter-form.ts';
 import { PagedList } from '../../parts/lists/paged-list.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { emptyState } from '../../parts/notice.ts';
-import { heading, linkButton } from '../../parts/screen.ts';
+import { heading, linkButton, openForm } from '../../parts/screen.ts';
 import type { Book } from '../../../books/book.ts';
 import { BookFacets } from './book-facets.ts';
 import { BOOK_FILTERS, chosenFiltersElement, showChosenFilters } from './book-filters.ts';
@@ -73,7 +73,7 @@ function seriesPlace(series: Book['series'] = []): readonly Child[] {
 export function openBooksScreen(container: HTMLElement, address: ScreenAddress): () => void {
   const [, step] = address.path;
   if (step === undefined) return openList(container, address);
-  if (step === 'new') return openNewBook(container);
+  if (step === 'new') return openForm(container, 'write', 'add books', openNewBook);
   if (step === 'statistics') return openBookStatistics(container, address);
   if (step === 'duplicates') return openDuplicates(container, address);
   return step === 'import' ? openTransfer(container, address) : openBook(container, step);

@@ -11,6 +11,7 @@ import { sparkline, sum } from '../../parts/chart.ts';
 import { lastFailure, webhookLabel, webhookState } from '../../parts/webhook-cells.ts';
 import { openWebhookList } from '../../parts/lists/webhook-list.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
+import { openForm } from '../../parts/screen.ts';
 import { openIncoming } from './incoming-view.ts';
 import { openNewIncoming } from './new-incoming.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
@@ -49,7 +50,7 @@ const COLUMNS: readonly RowColumn<IncomingRow>[] = [
 
 export function openIncomingScreen(container: HTMLElement, address: ScreenAddress): () => void {
   const [, step] = address.path;
-  if (step === 'new') return openNewIncoming(container);
+  if (step === 'new') return openForm(container, 'admin', 'add webhooks', openNewIncoming);
   if (step !== undefined) return openIncoming(container, step, address);
   return openWebhookList<IncomingRow>(container, address, {
     title: 'Incoming webhooks', screen: 'incoming', getId: ({ webhook }) => webhook.identifier,

@@ -7,7 +7,7 @@ import type { ScreenAddress } from '../../base/screen-address.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { openWebhookList } from '../../parts/lists/webhook-list.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
-import type { Screen } from '../../parts/screen.ts';
+import { openForm, type Screen } from '../../parts/screen.ts';
 import { lastFailure, webhookLabel, webhookState } from '../../parts/webhook-cells.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 import { formatTriggerEvents, openNewOutgoing } from './outgoing-forms.ts';
@@ -26,7 +26,9 @@ export async function findOwnWebhookOpener(): Promise<Screen['open']> {
 
 export function openOutgoingScreen(container: HTMLElement, address: ScreenAddress): () => void {
   const [, step] = address.path;
-  if (step === 'new' && !callerSession.isCustomer) return openNewOutgoing(container);
+  if (step === 'new' && !callerSession.isCustomer) {
+    return openForm(container, 'admin', 'add webhooks', openNewOutgoing);
+  }
   if (step !== undefined) return openOutgoing(container, step);
   return openWebhookList<OutgoingWebhook>(container, address, {
     title: callerSession.isCustomer ? 'Webhooks' : 'Outgoing webhooks',

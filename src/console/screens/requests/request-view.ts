@@ -28,7 +28,7 @@ import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
 import { shellQuote } from '../../../base/text/shell-quote.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 import type { Diagnosis } from '../../../webhooks/senders/diagnosis/diagnosis-report.ts';
-import { describeRequest } from './request-text.ts';
+import { describeRequest, formatRefusal } from './request-text.ts';
 
 /** Headers that curl sets by itself. */
 const OMITTED_HEADERS = ['host', 'content-length', 'connection', 'transfer-encoding', 'expect'];
@@ -79,7 +79,7 @@ function renderHead(
       ['Event', request.event], ['Event id', request.eventId], ['From', request.client],
       ['Answered', answered === null ? null
         : `${answered.status} after ${formatDuration(answered.afterMs)}`],
-      ['Verified', formatVerdict(verdict)],
+      ['Verified', formatVerdict(request)],
       ['Signed', optionalTime(verdict.signedAt)],
       ['Duplicate of', requestLink(request.duplicateOf)],
       ['Again after', requestLink(request.replayOf)],
@@ -91,10 +91,10 @@ function renderHead(
   ];
 }
 
-function formatVerdict(
-  { accepted, failedCheck, preset, secret }: PublicRequest['verdict'],
-): string {
-  if (!accepted) return `no: ${failedCheck?.replaceAll('_', ' ') ?? 'not accepted'}`;
+function formatVerdict(request: PublicRequest): string {
+  const refusal = formatRefusal(request);
+  if (refusal !== null) return `no: ${refusal}`;
+  const { preset, secret } = request.verdict;
   return preset === null ? 'nobody vouches for it'
     : `by ${preset}, with the ${secret ?? 'current'} secret`;
 }
@@ -259,7 +259,8 @@ async function openCompareDialog(
         h('a', {
           href: href(['requests', id], { with: other.id }), onclick: () => dialog.close(),
         }, formatTimestamp(other.receivedAt)),
-        ' ', badge(other.status), ` ${describeRequest(other)} ${other.eventId ?? ''}`))),
+        ' ', badge(other.status), ` ${Object.values(describeRequest(other)).join(' ')}`,
+        ` ${other.eventId ?? ''}`))),
   ], { close: 'Cancel' });
 }
 

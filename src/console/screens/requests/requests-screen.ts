@@ -16,7 +16,7 @@ import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { openLiveList } from '../../parts/lists/live-list.ts';
 import { openOnDemand, type Screen } from '../../parts/screen.ts';
 import { loadScript } from '../script-loader.ts';
-import { describeRequest } from './request-text.ts';
+import { describeRequest, formatRefusal } from './request-text.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
 import type { StatisticsReport } from '../../../monitoring/monitoring-schema.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
@@ -38,11 +38,8 @@ export const requestsScreen: Screen = {
       columns: [
         { title: 'Received', kind: 'short', cell: ({ receivedAt }) => timeElement(receivedAt) },
         { title: 'Webhook', cell: ({ hook }) => resolvedWebhookLabel(hook) },
-        { title: 'What', kind: 'text', cell(request) {
-          const text = describeRequest(request);
-          return h('span', { title: text }, text);
-        } },
-        { title: 'Status', cell: ({ status }) => badge(status) },
+        { title: 'What', kind: 'text', cell: contentCell },
+        { title: 'Status', kind: 'middle', cell: statusCell },
         { title: 'Answered', kind: 'extra', cell: ({ answered }) => answered === null ? ''
           : `${answered.status} in ${formatDuration(answered.afterMs)}` },
         { title: 'From', kind: 'extra', cell: ({ client }) => client },
@@ -68,6 +65,17 @@ export const requestsScreen: Screen = {
     });
   },
 };
+
+function contentCell(request: PublicRequest): HTMLElement {
+  const { name, body } = describeRequest(request);
+  return h('span', { title: `${name} ${body}` }, name, ' ', h('span.place', body));
+}
+
+function statusCell(request: PublicRequest): HTMLElement {
+  const refusal = formatRefusal(request);
+  return h('span', { title: refusal }, badge(request.status), ' ',
+    refusal === null ? null : h('span.place', refusal));
+}
 
 /** So many webhooks are named in the note. */
 const NOTED_MAX = 3;

@@ -12,8 +12,12 @@ import {
 } from '../../actions/run-action.ts';
 import { ATTEMPT_DATA_BYTES_MAX, type RunOutcome } from '../../deliveries/delivery.ts';
 import type { StoredRequest } from '../../incoming/stored-request.ts';
-import { resolveOrigin, type AdmittedRequest } from '../../incoming/receiving/admitted-request.ts';
+import {
+  readNameOrId, resolveOrigin, type AdmittedRequest,
+} from '../../incoming/receiving/admitted-request.ts';
 import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-webhook-index.ts';
+import type { RejectedCall } from '../../incoming/receiving/receive.ts';
+import { createReader } from '../../incoming/receiving/verify-request.ts';
 import type { RouteOutcome } from '../../incoming/run-webhook-routes.ts';
 import { redactHead } from './stored-head.ts';
 import { X_SIGNATURE_PRESET } from '../../incoming/verification-member.ts';
@@ -29,6 +33,9 @@ const MESSAGE_LENGTH_MAX = 1024;
 // Bytes of the members that every record has, and of the quotes and commas around a header.
 const RECORD_BYTES = 512;
 const HEADER_BYTES = 3;
+/** A longer body is not parsed for a caller who cannot sign. */
+const READ_BODY_BYTES_MAX = 8 * 1024;
+const NO_BODY = Buffer.alloc(0);
 
 export function buildAdmittedRequest(
   request: AdmittedRequest, state: RequestOutcome,
@@ -38,19 +45,24 @@ export function buildAdmittedRequest(
     exchange, webhook, { body, bodyBytes: body.length, atMs }, state, request);
 }
 
-/** The form of a request that failed a check; `body` is null when it was not read. */
+/**
+ * The form of a request that failed a check. It has the sender's name of the event, for people to
+ * read, and no id of it: the id must not pass for that of a genuine request.
+ */
 export function buildRejectedRequest(
-  exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer | null,
-  { id, atMs, failedCheck }: {
-    readonly id: string; readonly atMs: number; readonly failedCheck: string | null;
-  },
+  exchange: Exchange, webhook: ReadyIncomingWebhook,
+  { body, check: failedCheck, answered }: RejectedCall,
+  { id, atMs }: { readonly id: string; readonly atMs: number },
 ): StoredRequest {
   const preset = webhook.sender?.preset.name ?? (webhook.hasSecret ? X_SIGNATURE_PRESET : null);
   const declaredBytes = Number(exchange.request.headers['content-length'] ?? 0);
   const bodyBytes = body?.length ?? (Number.isSafeInteger(declaredBytes) ? declaredBytes : 0);
-  const state: RequestOutcome = { id, status: 'rejected', deliveries: [] };
+  const state: RequestOutcome = { id, status: 'rejected', deliveries: [], answered };
+  const readBody = body !== null && body.length <= READ_BODY_BYTES_MAX ? body : NO_BODY;
+  const reader = createReader(exchange, readBody, webhook.sender, 0);
+  const event = readNameOrId(reader, webhook.sender?.verifier.scheme.event);
   return buildRequest(exchange, webhook, { body, bodyBytes, atMs }, state, {
-    event: null, eventId: null, unparsed: null,
+    event, eventId: null, unparsed: null,
     verdict: { preset, accepted: false, failedCheck, secret: null, signedAt: null },
   });
 }

@@ -18,8 +18,10 @@ import { createTaggedLogger } from '../../../base/log.ts';
 import type { MemoryBudget } from '../../../base/memory-budget.ts';
 import type { MaybePromise } from '../../../base/when-done.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
+import { findStatus } from '../../../server/problem.ts';
 import type { HandshakeResponse } from '../../senders/verification/handshake.ts';
 import type { CustomResponse } from '../custom-response.ts';
+import type { StoredRequest } from '../stored-request.ts';
 import {
   findCustomResponse, sendWebhookResponse, type WebhookResponse,
 } from './webhook-response.ts';
@@ -46,10 +48,9 @@ export type Reception = Pick<RelayContext, 'store' | 'clock'> & {
   readonly webhooks: IncomingWebhookIndex;
   /** Runs or stores the request. See `Intake.handle` for its errors. */
   readonly intake: { handle(request: AdmittedRequest): MaybePromise<WebhookResponse> };
-  /** Keeps a rejected request for people to look at; `body` is null when it was not read. */
+  /** Keeps a rejected request for people to look at. */
   readonly addRejected: (
-    exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer | null, rejection: Rejection,
-  ) => void;
+    exchange: Exchange, webhook: ReadyIncomingWebhook, rejected: RejectedCall) => void;
   readonly recordPreviousSecretUse: RecordPreviousSecretUse;
   readonly health: HealthMonitor;
   readonly memoryBudget: MemoryBudget;
@@ -59,6 +60,13 @@ export type Reception = Pick<RelayContext, 'store' | 'clock'> & {
     /** Actions that may run at once for a webhook that has no limit of its own. */
     readonly maxConcurrent: number;
   };
+};
+
+export type RejectedCall = {
+  /** null: it was not read. */
+  readonly body: Buffer | null;
+  readonly check: Rejection['check'];
+  readonly answered: NonNullable<StoredRequest['answered']>;
 };
 
 const REJECTED_CODES: readonly ErrorCode[] = ['unauthorized', 'forbidden'];
@@ -109,8 +117,15 @@ function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): neve
  * is too large or unreadable, or there is no room.
  */
 function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Rejection): never {
-  const custom = findOwnRejection(exchange, webhook, rejection.code);
-  webhook.traffic.rejections.reject(exchange, webhook, rejection, custom?.status);
+  webhook.traffic.rejections.reject(exchange, webhook, rejection,
+    findRejectionStatus(exchange, webhook, rejection));
+}
+
+/** The status that is sent, which a response of the webhook's own may have chosen. */
+function findRejectionStatus(
+  exchange: Exchange, webhook: ReadyIncomingWebhook, { code }: Rejection,
+): number {
+  return findOwnRejection(exchange, webhook, code)?.status ?? findStatus(code);
 }
 
 /**
@@ -124,7 +139,12 @@ function recordAndReject(
   body: Buffer | null, rejection: Rejection,
 ): never {
   const { check } = rejection;
-  addRejected(exchange, webhook, body, rejection);
+  addRejected(exchange, webhook, {
+    body, check, answered: {
+      status: findRejectionStatus(exchange, webhook, rejection),
+      afterMs: Math.round(clock.monotonicMs() - exchange.startedMs),
+    },
+  });
   // A request beyond the rate limit is no sign that the webhook or its sender is set up wrongly.
   if (check !== null && check !== 'rate') {
     health.recordRejectedRequest(webhook.identifier, { atMs: clock.now(), reason: check });

@@ -105,7 +105,7 @@ export class Rejections {
       log.warning(MORE_REJECTED, { ...this.#labels, leftOut }));
   }
 
-  /** `status` is the one that is sent, which a response of the webhook's own may have chosen. */
+  /** `status` is sent. */
   reject(
     exchange: Exchange, webhook: RejectingWebhook | null, rejection: Rejection,
     status = findStatus(rejection.code),

@@ -776,6 +776,7 @@ for (const parameter of [
   { source: 'url', name: 'key' }, { source: 'header', name: 'X-Key' },
   { source: 'query', name: 's' },
   { source: 'url', name: 'apikey' }, { source: 'header', name: 'X-Deploy-Auth' },
+  { source: 'header', name: 'X-My-Deploy-Key' }, { source: 'url', name: 'access_key' },
 ]) {
   test(`takes ${parameter.name} for the name of a token, which commands do not get`, () => {
     const conversion = convert({
@@ -786,6 +787,24 @@ for (const parameter of [
     assert.deepEqual(webhook?.['secret'], { $env: 'A_SECRET' });
     assert.equal(webhook?.['routes'], undefined);
     assert.ok(!showsSecret(conversion));
+  });
+}
+
+for (const name of [
+  'Idempotency-Key', 'partition-key', 'X-Routing-Key', 'X-Foo-s', 'issue_key', 'public-key',
+  'X-Keys', 'monkey',
+]) {
+  test(`makes a condition of ${name}, which names a record and no token`, () => {
+    const conversion = convert({
+      ...value({ source: 'header', name }, 'a'),
+      'pass-arguments-to-command': [{ source: 'header', name }],
+    });
+    assert.deepEqual(gapsOf(conversion), []);
+    const [webhook] = webhooksOf(conversion);
+    assert.equal(webhook?.['verification'], undefined);
+    const [route] = webhook?.['routes'] as JsonObject[];
+    assert.deepEqual(route?.['when'],
+      { path: `headers.${name.toLowerCase()}`, op: 'eq', value: 'a' });
   });
 }
 

@@ -77,8 +77,11 @@ const TYPES = [
 ];
 const ADDRESSES_MAX = 100;
 /** Names of headers and parameters that are compared with a fixed text to keep strangers out. */
-const TOKEN_NAME =
-  /^(?:x[-_])?(?:\w+[-_])?(?:key|s|sig|sign|auth|pass|passphrase|pw)$/i;
+const TOKEN_NAME = /^(?:s|(?:x[-_])?sign|(?:[a-z\d]+[-_])*(?:key|auth|pass|pw))$/i;
+/** Keys that name a record, a queue or the like, and that nobody has to guess. */
+const RECORD_KEY_NAME = new RegExp('(?:^|[-_])(?:idempotency|dedup\\w*|partition|routing|ordering'
+  + '|sort|range|shard|row|primary|foreign|hash|cache|surrogate|object|public|group|project|issue'
+  + '|entity|record|item|message|event|job|task|translation)[-_]key$', 'i');
 /** Takes the place of what is lost, so that a webhook that is switched on runs nothing. */
 const NEVER: Condition = { path: 'method', op: 'eq', value: 'never: a part of the rule is lost' };
 const SET_IN_VERIFICATION = 'give each sender a webhook of its own, with its own verification';
@@ -279,7 +282,8 @@ function isSecretRule(rule: ParsedRule): rule is ComparisonRule {
   const name = textOf(rule.parameter['name']);
   return parseSecretTemplate(rule.text.value) !== null
     || isSecretName(rule.path.startsWith('payload.') ? name.split('.').at(-1) ?? '' : name)
-    || /^(?:headers|query)\./.test(rule.path) && TOKEN_NAME.test(name);
+    || /^(?:headers|query)\./.test(rule.path) && TOKEN_NAME.test(name)
+      && !RECORD_KEY_NAME.test(name);
 }
 
 /** The first list of addresses. Of several all must hold, which cannot be set: that is reported. */

@@ -808,6 +808,13 @@ for (const name of [
   });
 }
 
+test('says what a request gets that a guard keeps out, in place of a status of success', () => {
+  const code = { 'trigger-rule-mismatch-http-response-code': 302 };
+  const [webhook] = webhooksOf(convert({ ...signed('planted'), ...code }));
+  assert.match(String(webhook?.['description']), new RegExp('keeps out gets 401 or 403 here, and '
+    + 'cannot get 302: choose one from 400 to 599, or switch the webhook on if'));
+});
+
 test('asks for the right name of a member that a hook needs', () => {
   const [gap] = convertHooks([{ id: 'a', 'execute-comand': '/bin/a' }]).gaps;
   assert.match(gap?.remedy ?? '', /is it execute-comand that is meant/);

@@ -121,10 +121,13 @@ function convertMismatch(
   const code = Number(hook['trigger-rule-mismatch-http-response-code'] ?? 0);
   const isRejecting = verification !== null || allowedAddresses !== null;
   if (code === 0 || !isRejecting && when === null) return OK;
-  const place = at(report.pointer, 'trigger-rule-mismatch-http-response-code');
   const minimum = isRejecting ? 400 : 200;
   if (Number.isInteger(code) && code >= minimum && code <= 599) return code;
-  report.lose(place, `${code} is no status of what ${isRejecting ? 'is rejected, which gets 401 '
-    + 'or 403' : 'no route is for'}`, `choose one from ${minimum} to 599`);
+  const place = at(report.pointer, 'trigger-rule-mismatch-http-response-code');
+  const choice = `choose one from ${minimum} to 599`;
+  if (isRejecting) {
+    report.lose(place, `what this rule keeps out gets 401 or 403 here, and cannot get ${code}`,
+      `${choice}, or switch the webhook on if 401 and 403 will do`);
+  } else report.lose(place, `${code} is no status of what no route is for`, choice);
   return OK;
 }

@@ -32,6 +32,10 @@ export const planSchema = objectSchema('ConfigurationPlan', {
     arraySchema(TEXT), 'Which webhooks stay off, as the document does not say `enabled`, each with '
       + 'the command that switches it on',
   ],
+  unlisted: [
+    arraySchema(TEXT), 'Which records that an apply of the set created are not in the document, '
+      + 'and stay: `prune` deletes them',
+  ],
   kept: [
     arraySchema(TEXT), 'Which records keep members as they are stored, by `keep`, where the '
       + 'document has others',
@@ -40,7 +44,7 @@ export const planSchema = objectSchema('ConfigurationPlan', {
     arraySchema(TEXT), 'Which outgoing webhooks that change have no condition, and hear what is '
       + 'not for the tokens alone that see them',
   ],
-}, { optional: ['off', 'kept', 'hints'] });
+}, { optional: ['off', 'unlisted', 'kept', 'hints'] });
 
 export type PlannedChange = AnswerOf<typeof changeSchema>;
 export type ConfigurationPlan = AnswerOf<typeof planSchema>;

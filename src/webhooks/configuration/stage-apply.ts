@@ -99,7 +99,8 @@ export function stageApply(
   // The writes of new records have no list of changed members, and stay.
   const changes = ({ changedMembers }: PlannedWrite): boolean => changedMembers?.length !== 0;
   const changedWrites = writes.filter(changes);
-  const prunedRecords = document.isPruning ? listPruned(document, stored) : [];
+  const unlistedRecords = listUnlisted(document, stored);
+  const prunedRecords = document.isPruning ? unlistedRecords : [];
   const removals = prunedRecords.map(({ kind, record }) => ({
     kind, change: repositories[kind.member].stager.remove(transaction, record, inputs),
   }));
@@ -125,6 +126,7 @@ export function stageApply(
       ],
       unchanged: writes.length - changedWrites.length,
       ...describeOff(writes),
+      ...document.isPruning ? {} : describeUnlisted(unlistedRecords),
       ...describeKept(writes),
     },
     removedRecords: prunedRecords.map(({ kind, record: { id } }) => ({ kind, id })),
@@ -251,10 +253,15 @@ function indexByName(
     new Map(list.flatMap((record) => record.name === null ? [] : [[record.name, record]]))]));
 }
 
-/** The records to prune: webhooks first, then the configurations that they name. */
-function listPruned(
+type UnlistedRecord = { readonly kind: RecordKind; readonly record: ConfiguredRecord };
+
+/**
+ * The records that an apply of the set created and the document does not have, which are those to
+ * prune: webhooks first, then the configurations that they name.
+ */
+function listUnlisted(
   { records, set }: ApplicableDocument, stored: StoredConfiguration,
-): readonly { readonly kind: RecordKind; readonly record: ConfiguredRecord }[] {
+): readonly UnlistedRecord[] {
   const names = new Map(RECORD_KINDS.map((kind) => [kind,
     new Set(records.filter((record) => record.kind === kind).map(({ name }) => name))]));
   return RECORD_KINDS.toReversed().flatMap((kind) => (stored.records.get(kind) ?? [])
@@ -290,6 +297,13 @@ function describeOff(writes: readonly PlannedWrite[]): Pick<ConfigurationPlan, '
     .map(({ record: { kind: { noun }, name } }) =>
       `${noun} ${name} stays off: hookshelf ${noun.replace(' ', '')}:enable ${name}`);
   return off.length === 0 ? {} : { off };
+}
+
+function describeUnlisted(
+  records: readonly UnlistedRecord[],
+): Pick<ConfigurationPlan, 'unlisted'> {
+  const unlisted = records.map(({ kind, record: { id, name } }) => `${kind.noun} ${name ?? id}`);
+  return unlisted.length === 0 ? {} : { unlisted };
 }
 
 function describeKept(writes: readonly PlannedWrite[]): Pick<ConfigurationPlan, 'kept'> {

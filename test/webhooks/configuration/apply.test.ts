@@ -206,7 +206,7 @@ test('a secret that is left out is removed, and the plan says so', async (contex
           details: ['secret removed'],
         },
       ],
-      unchanged: 0,
+      unchanged: 0, unlisted: ['action configuration deploy'],
     });
     assert.equal((await read(relay, `${IN}/gh`))['hasSecret'], false);
   }
@@ -417,7 +417,11 @@ test('records that the document does not name stay, with prune as well if people
     await relay.ask('POST', CONFIG, { identifier: 'deploy', actionType: 'log' });
     await relay.ask('POST', OUT, { name: 'mine', targetUrl: 'https://mine.example/' });
     await applied(relay, DOCUMENT);
-    const { changes } = await applied(relay, { prune: true });
+    assert.deepEqual(await applied(relay, {}), {
+      changes: [], unchanged: 0, unlisted: ['outgoing webhook crm', 'incoming webhook gh'],
+    });
+    const { changes, unlisted } = await applied(relay, { prune: true });
+    assert.equal(unlisted, undefined);
     // `deploy` was adopted and not created.
     assert.deepEqual(changes, [
       { sign: '-', kind: 'outgoing webhook', name: 'crm' },

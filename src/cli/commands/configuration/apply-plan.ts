@@ -22,6 +22,8 @@ export const CONFIGURATION_PATH = '/api/configuration';
 const FILE_ERRORS = ['malformed', 'invalid', 'conflict', 'too_large'];
 /** Losses that a message names: the plan, which was printed before it, has all of them. */
 const LOSSES = { countMax: 10 };
+/** Records that a line of the plan names: --json, and a plan with --prune, have all of them. */
+const UNLISTED = { countMax: 10 };
 const TONES: Readonly<Record<string, Tone>> = { '+': 'good', '~': 'warning', '-': 'bad' };
 
 /** A configuration document, and what is to become of the records that it does not have. */
@@ -54,6 +56,8 @@ type PrintedChange = {
 export type PrintedPlan = {
   readonly changes: readonly PrintedChange[];
   readonly hints: readonly string[];
+  /** A line for each webhook that stays off. */
+  readonly off: readonly string[];
   /** The answer of the server. */
   readonly body: JsonObject;
   /** The ETag of the state that the plan is for. */
@@ -111,11 +115,14 @@ async function sendDocument(
 
 function parsePlan({ body, headers: { etag } }: ApiResponse): PrintedPlan {
   const plan = expectObject(body);
-  const { changes, hints } = plan;
+  const { changes, hints, off } = plan;
   if (!Array.isArray(changes) || etag === undefined) {
     throw new AppError('unavailable', `the answer of PUT ${CONFIGURATION_PATH} is no plan`);
   }
-  return { changes: changes.map(parseChange), hints: parseTexts(hints), body: plan, etag };
+  return {
+    changes: changes.map(parseChange), hints: parseTexts(hints), off: parseTexts(off), body: plan,
+    etag,
+  };
 }
 
 function parseChange(value: unknown): PrintedChange {
@@ -143,11 +150,14 @@ export async function printPlan(
 }
 
 /** A line for each change, one for each member of it, and those for what stays. */
-function formatPlan({ changes, body }: PrintedPlan): readonly string[] {
+function formatPlan({ changes, off, body }: PrintedPlan): readonly string[] {
+  const unlisted = parseTexts(body['unlisted']);
   return [
     ...changes.flatMap((change) =>
       [formatHead(change), ...change.details.map((detail) => `    ${detail}`)]),
-    ...parseTexts(body['off']), ...parseTexts(body['kept']),
+    ...off, ...parseTexts(body['kept']),
+    ...unlisted.length === 0 ? []
+      : [`not in the file, and deleted with --prune: ${joinFirst(unlisted, UNLISTED)}`],
     `= ${formatValue(body['unchanged'])} unchanged`,
   ];
 }

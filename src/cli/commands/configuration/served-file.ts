@@ -126,12 +126,12 @@ function logPlan(
   plan: PrintedPlan, file: string, logger: Logger, keptLevel: 'info' | 'warning',
 ): void {
   const changes = summarizePlan(plan);
-  const { unchanged, off, kept } = plan.body;
+  const { unchanged, unlisted, kept } = plan.body;
   if (kept !== undefined) {
     logger[keptLevel]('webhooks keep what the configuration file would undo', { file, kept });
   }
-  for (const hint of plan.hints) logger.warning(hint, { file });
-  const stays = { unchanged, ...off === undefined ? {} : { off } };
+  for (const line of [...plan.hints, ...plan.off]) logger.warning(line, { file });
+  const stays = { unchanged, ...unlisted === undefined ? {} : { unlisted } };
   if (changes.length === 0) {
     logger.info('the configuration is as the file says', { file, ...stays });
     return;

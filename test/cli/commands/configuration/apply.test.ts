@@ -60,6 +60,10 @@ for (const way of ALL_WAYS) {
       await apply(place, SHELF);
       assert.deepEqual(await apply(place, SHELF, ['--dry-run']),
         { code: 0, stdout: '= 3 unchanged\n', stderr: '' });
+      assert.deepEqual(await apply(place, SMALLER), {
+        code: 0, stderr: '', stdout: 'not in the file, and deleted with --prune: outgoing webhook '
+          + 'crm\n= 2 unchanged\n',
+      });
       const { code, stdout } = await apply(place, SMALLER, ['--dry-run', '--prune', '--json']);
       assert.equal(code, 3);
       assert.deepEqual(JSON.parse(stdout), {

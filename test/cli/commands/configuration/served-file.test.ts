@@ -102,18 +102,42 @@ test('signals while the file is applied have it applied once more, and one by on
   assert.equal(server.calls.length, 4);
 });
 
-test('of a long plan a hundred changes are logged, and the others counted', async () => {
+/** The lines that an apply whose plan is `plan` logs: level, message and fields of each. */
+async function listLines(
+  plan: object,
+): Promise<readonly (readonly [string, string, Readonly<Record<string, unknown>>])[]> {
   const { file } = openFile();
-  const changes = Array.from({ length: 120 }, (_, index) =>
-    ({ sign: '+', kind: 'incoming webhook', name: `hook-${index}` }));
   const listener: RequestListener = (request, response) => {
     request.resume().on('end', () => response
       .writeHead(200, { etag: '"1"', 'content-type': 'application/json' })
-      .end(JSON.stringify({ changes, unchanged: 7 })));
+      .end(JSON.stringify(plan)));
   };
-  const lines: unknown[] = [];
-  const logger: Logger = { ...silentLogger, info: (_, fields) => void lines.push(fields) };
-  await file.applyAtStart(listener, logger);
-  const [line] = lines as { changes: string[]; leftOut: number; unchanged: number }[];
-  assert.deepEqual([line?.changes.length, line?.leftOut, line?.unchanged], [100, 20, 7]);
+  const lines: [string, string, Readonly<Record<string, unknown>>][] = [];
+  const at = (level: string): Logger['info'] => (message, fields = {}) =>
+    void lines.push([level, message, fields]);
+  await file.applyAtStart(listener, {
+    ...silentLogger, info: at('info'), warning: at('warning'),
+  });
+  return lines;
+}
+
+test('of a long plan a hundred changes are logged, and the others counted', async () => {
+  const changes = Array.from({ length: 120 }, (_, index) =>
+    ({ sign: '+', kind: 'incoming webhook', name: `hook-${index}` }));
+  const [[, , line] = []] = await listLines({ changes, unchanged: 7 });
+  const { changes: summaries, leftOut, unchanged } = line ?? {};
+  assert.ok(Array.isArray(summaries));
+  assert.deepEqual([summaries.length, leftOut, unchanged], [100, 20, 7]);
+});
+
+test('each webhook that stays off is a warning, and what is not in the file is told', async () => {
+  const off = ['incoming webhook a stays off: hookshelf …', 'incoming webhook b stays off: …'];
+  const lines = await listLines({
+    changes: [], unchanged: 2, off, unlisted: ['incoming webhook c'],
+  });
+  assert.deepEqual(lines.map(([level, message]) => [level, message]), [
+    ...off.map((line) => ['warning', line]),
+    ['info', 'the configuration is as the file says'],
+  ]);
+  assert.deepEqual(lines.at(-1)?.[2]['unlisted'], ['incoming webhook c']);
 });

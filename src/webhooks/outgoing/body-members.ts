@@ -26,19 +26,24 @@ export const bodyMembers = {
     option: { placeholder: '<type>' },
   },
   format: {
-    schema: { kind: 'string', values: ['standard', 'cloudevents'] },
+    schema: { kind: 'string', values: ['standard', 'envelope', 'cloudevents'] },
     form: { group: 'more' },
-    description: '`cloudevents` is CloudEvents 1.0 over HTTP in binary mode: headers such as '
-      + '`ce-type` say what the event is; without it `standard`, which has no such headers',
+    description: 'How a receiver learns what the event is. `envelope`: the body is `{"type", '
+      + '"timestamp", "data"}`, as Standard Webhooks recommends; `cloudevents`: headers such as '
+      + '`ce-type` (CloudEvents 1.0, binary mode); without it `standard`: the payload as it is',
   },
 } as const satisfies MemberSchemas;
 
 /** Checks the template by its type, and headers that contradict the members. */
 export function findBodyProblems(webhook: JsonObject, input: JsonObject): FieldError[] {
-  const { payloadTemplate, contentType = DEFAULT_CONTENT_TYPE } = webhook;
+  const { payloadTemplate, contentType = DEFAULT_CONTENT_TYPE, format } = webhook;
   const errors: FieldError[] = findHeaderConflicts(webhook);
   // A template whose type was refused cannot be checked.
   if (webhook['contentType'] === undefined && isGiven(input['contentType'])) return errors;
+  if (format === 'envelope' && !isJsonType(String(contentType))) {
+    const detail = 'is JSON: leave out the contentType, or the format';
+    errors.push({ pointer: '/format', detail });
+  }
   if (typeof payloadTemplate === 'string') {
     try {
       parseTemplate(payloadTemplate, String(contentType));

@@ -48,7 +48,9 @@ const REFUSED: readonly [string, object, string, RegExp][] = [
   ['a header beside the type', {
     contentType: 'text/plain', payloadTemplate: 'a', headers: { 'content-Type': 'text/xml' },
   }, '/headers/content-Type', /give one of the two/],
-  ['an unknown format', { format: 'cloudevent' }, '/format', /standard, cloudevents/],
+  ['an unknown format', { format: 'cloudevent' }, '/format', /standard, envelope, cloudevents/],
+  ['an envelope of a text', { format: 'envelope', contentType: 'text/plain', payloadTemplate: 'a' },
+    '/format', /is JSON: leave out the contentType/],
   ['a header of the format', { format: 'cloudevents', headers: { 'CE-Id': '1' } },
     '/headers/CE-Id', /format cloudevents/],
 ];

@@ -218,6 +218,15 @@ const RECEIVING: readonly Receiving[] = [
     verify: createStandardVerifying('standardwebhooks', 'webhook'),
   },
   {
+    title: 'standard, an envelope', preset: 'standard', secret: WHSEC,
+    members: { format: 'envelope' },
+    async verify(sent, secret) {
+      const verify = createStandardVerifying('standardwebhooks', 'webhook');
+      const { type, data } = JSON.parse(sent.body.toString());
+      return await verify(sent, secret, '') && type === 'hookshelf.send' && data.id === 'evt_1';
+    },
+  },
+  {
     title: 'svix', preset: 'svix', secret: WHSEC,
     verify: createStandardVerifying('svix', 'svix'),
   },

@@ -22,7 +22,7 @@ import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.t
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 import type { SendResult } from '../../../webhooks/outgoing/send-options.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
-import { previewBody } from './template-preview.ts';
+import { previewBody, type PreviewedWebhook } from './template-preview.ts';
 
 const SECRET_BYTES = 32;
 const SECRET_CHOICES = [
@@ -130,10 +130,7 @@ export function formatSigning({ hasSecret, signing }: OutgoingWebhook): string {
 
 /** `read` returns the current members of the webhook; without `path` nothing can be sent. */
 export function sampleSection(
-  read: () => {
-    readonly payloadTemplate?: unknown; readonly contentType?: unknown;
-    readonly actionConfiguration?: unknown;
-  },
+  read: () => PreviewedWebhook & { readonly actionConfiguration?: unknown },
   path: string | null = null,
 ): HTMLElement {
   const area = codeArea(8, encodeJson(callerSession.isCustomer ? CUSTOMER_SAMPLE : SAMPLE, 2));
@@ -152,9 +149,9 @@ export function sampleSection(
       }
     });
   const show = (): void => {
-    const { payloadTemplate, contentType, actionConfiguration } = read();
-    const body = previewBody(payloadTemplate, contentType, sample.read());
-    fill(result, h('pre', body), actionConfiguration === undefined
+    const webhook = read();
+    const body = previewBody(webhook, sample.read());
+    fill(result, h('pre', body), webhook.actionConfiguration === undefined
       ? null : h('p.hint', 'The action would change the event before.'));
   };
   const send = async (): Promise<void> => {

@@ -1,15 +1,22 @@
-/** Fills a payload template as the service does. Pure. */
+/** Makes the body of a payload that is sent by hand as the service does. */
 import { encodeJson, isContainer, parseJson } from '../../base/json-text.ts';
+import { isEnvelope } from '../../../webhooks/outgoing/envelope.ts';
+
+export type PreviewedWebhook = {
+  readonly payloadTemplate?: unknown; readonly contentType?: unknown; readonly format?: unknown;
+};
 
 /** Returns the body that would be sent, for people. Throws as `fillPayloadTemplate` does. */
 export function previewBody(
-  template: unknown, contentType: unknown, payload: unknown,
+  { payloadTemplate: template, contentType, format }: PreviewedWebhook, payload: unknown,
 ): string {
   if (typeof template === 'string' && typeof contentType === 'string' && !isJson(contentType)) {
     return fillTextTemplate(template, contentType, payload);
   }
-  const body = typeof template === 'string' ? fillPayloadTemplate(template, payload) : payload;
-  return encodeJson(body, 2);
+  const data = typeof template === 'string' ? fillPayloadTemplate(template, payload) : payload;
+  const isEnclosed = format !== 'envelope' || isEnvelope(data, null);
+  return encodeJson(isEnclosed ? data
+    : { type: 'hookshelf.send', timestamp: new Date().toISOString(), data }, 2);
 }
 
 /** Returns the filled text, with values escaped as its type asks. */

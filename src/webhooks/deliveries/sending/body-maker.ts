@@ -1,9 +1,10 @@
 /**
- * Makes the body of an outgoing request: an action turns the payload into other data, and a
- * template is filled with that. Each step takes JSON and returns JSON.
+ * Makes the body of an outgoing request: an action turns the payload into other data, a template is
+ * filled with that, and the format `envelope` puts the name of the event beside it.
  */
 import { formatTimestamp } from '../../../base/clock.ts';
 import { AppError, messageOf } from '../../../base/errors.ts';
+import { encodeString } from '../../../base/json/encode.ts';
 import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { TraceContext } from '../../../base/trace-context.ts';
@@ -12,8 +13,11 @@ import {
   ChainRefusal, encodeData, runAction, type ConfiguredActions,
 } from '../../actions/run-action.ts';
 import { createEmptyPayload, toPayload, type Payload } from '../../actions/action-payload.ts';
+import type { BodyTemplate } from '../../members/templates/body-template.ts';
+import { isEnvelope } from '../../outgoing/envelope.ts';
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
 import { fillTemplate } from '../../outgoing/payload-template.ts';
+import { SENT_BY_HAND } from '../durable-send.ts';
 
 export type BodyOrigin = {
   readonly hops: number;
@@ -23,28 +27,43 @@ export type BodyOrigin = {
   readonly onChainRefused?: () => void;
 };
 
+/** The event that a body is made for: `name` is `hookshelf.send` for what is sent by hand. */
+export type SentEvent = { readonly name: string; readonly createdAt: string };
+
 export type BodyMaker = ReturnType<typeof createBodyMaker>;
 
 export function createBodyMaker(actions: ConfiguredActions) {
   return {
-    needsMaking: ({ actionConfiguration, template }: ReadyOutgoingWebhook): boolean =>
-      actionConfiguration !== undefined || template !== null,
+    needsMaking: ({ actionConfiguration, template, format }: ReadyOutgoingWebhook): boolean =>
+      actionConfiguration !== undefined || template !== null || format === 'envelope',
     /** Throws `invalid` if the action or the template fails: nothing must go out. */
     async make(
-      webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin,
+      { actionConfiguration, template, format }: ReadyOutgoingWebhook, payloadJson: Buffer,
+      event: SentEvent, origin: BodyOrigin,
     ): Promise<Buffer> {
-      const { actionConfiguration } = webhook;
       const actedJson = actionConfiguration === undefined ? payloadJson
         : await runConfiguredAction(actions, actionConfiguration, payloadJson, origin);
-      if (webhook.template === null) return actedJson;
-      const payload = parseJsonText(actedJson.toString('utf8')) as JsonValue;
-      try {
-        return Buffer.from(fillTemplate(webhook.template, payload), 'utf8');
-      } catch (thrown) {
-        throw new AppError('invalid', messageOf(thrown), {}, thrown);
-      }
+      const body = template === null ? actedJson : fillReadyTemplate(template, actedJson);
+      return format === 'envelope' ? encodeEnvelope(body, event) : body;
     },
   };
+}
+
+function fillReadyTemplate(template: BodyTemplate, json: Buffer): Buffer {
+  const payload = parseJsonText(json.toString('utf8')) as JsonValue;
+  try {
+    return Buffer.from(fillTemplate(template, payload), 'utf8');
+  } catch (thrown) {
+    throw new AppError('invalid', messageOf(thrown), {}, thrown);
+  }
+}
+
+/** Keeps the bytes of the data, and a body that is an envelope already. */
+function encodeEnvelope(json: Buffer, { name, createdAt }: SentEvent): Buffer {
+  const body = parseJsonText(json.toString('utf8'));
+  if (isEnvelope(body, name === SENT_BY_HAND ? null : name)) return json;
+  const head = `{"type":${encodeString(name)},"timestamp":"${createdAt}","data":`;
+  return Buffer.concat([Buffer.from(head), json, Buffer.from('}')]);
 }
 
 async function runConfiguredAction(

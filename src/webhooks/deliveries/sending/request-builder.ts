@@ -7,7 +7,7 @@ import { findCommitted } from '../../../store/find-record.ts';
 import type { Transaction } from '../../../store/store-port.ts';
 import { isSystemEventName, SYSTEM_EVENT_HEADER } from '../../actions/event-name.ts';
 import { SwitchedOffError } from '../../actions/run-action.ts';
-import type { BodyOrigin } from './body-maker.ts';
+import type { SentEvent } from './body-maker.ts';
 import { decodeDelivery, deliveryHead } from '../delivery-codec.ts';
 import {
   deliveryCollection, type SendOutcome, type Delivery, type SentHead, type StoredDelivery,
@@ -64,8 +64,8 @@ function isBodyMadeApart({ enabled, rate }: ReadyOutgoingWebhook): boolean {
 /**
  * Prepares the request by the present settings of the webhook. Returns a failure when there is
  * nothing to send, and null when the delivery must not be attempted any more. A body made by an
- * action or a template is stored before the first attempt, so that every retry sends the same
- * bytes.
+ * action, a template or a format is stored before the first attempt, so that every retry sends the
+ * same bytes.
  */
 export async function prepareRequest(
   context: DeliveryContext, identifier: string,
@@ -87,9 +87,9 @@ export async function prepareRequest(
   }
   const webhook = context.webhooks.find(delivery.hook);
   if (webhook === undefined || (!webhook.enabled && !webhook.isProbed)) return null;
-  const { hops, trace } = head;
-  const dialect = webhook.getSigner === null ? null
-    : prepareDialect(webhook.getSigner, nameSentEvent(delivery, head));
+  const { hops, trace, createdAt } = head;
+  const name = nameSentEvent(delivery, head);
+  const dialect = webhook.getSigner === null ? null : prepareDialect(webhook.getSigner, name);
   if (typeof dialect === 'string') return fail(createFailure(context.clock, dialect));
   const sendBody = (body: Buffer, isPayload: boolean): PreparedAttempt => {
     const request = addTrace(addSystemEventHeader(
@@ -108,7 +108,7 @@ export async function prepareRequest(
   if (madeBody !== null) return sendBody(madeBody, false);
   if (delivery.isPayload || !context.bodies.needsMaking(webhook)) return sendBody(payload, true);
   // The action runs beside the request, not after it: what it sends is the same hop.
-  const cause = { hops: hops - 1, trace };
+  const cause = { hops: hops - 1, trace, event: { name, createdAt } };
   const failure = await makeAndStoreBody(context, webhook, identifier, cause, payload);
   if (failure !== null) return 'postponedMs' in failure ? failure : fail(failure);
   // A webhook changed meanwhile may be off, or have a rate, or another host.
@@ -179,16 +179,17 @@ function addSystemEventHeader(request: OutgoingRequest, event: string | null): O
  */
 async function makeAndStoreBody(
   context: DeliveryContext, webhook: ReadyOutgoingWebhook, identifier: string,
-  cause: Required<Pick<BodyOrigin, 'hops' | 'trace'>>, payload: Buffer,
+  { hops, trace, event }: Pick<EventHead, 'hops' | 'trace'> & { readonly event: SentEvent },
+  payload: Buffer,
 ): Promise<SendOutcome | Postponement | null> {
   const { capacity } = context;
   if (!capacity.mayMakeBody(identifier)) return NO_BODY_ROOM;
   let text: string;
   let isChainRefused = false;
   const origin = {
-    ...cause,
+    hops, trace,
     log: createTaggedLogger(context.log, {
-      delivery: identifier, ...webhook.labels, ...createTraceFields(cause.trace),
+      delivery: identifier, ...webhook.labels, ...createTraceFields(trace),
     }),
     onChainRefused: () => {
       isChainRefused = true;
@@ -197,7 +198,7 @@ async function makeAndStoreBody(
   try {
     // The length of the body is not known yet: that of the payload is reserved.
     const body = await capacity.reserveBodyWhile(payload.length, () =>
-      context.bodies.make(webhook, payload, origin));
+      context.bodies.make(webhook, payload, event, origin));
     text = body.toString('utf8');
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;

@@ -98,14 +98,15 @@ async function sendNow(
   let request: OutgoingRequest;
   try {
     const hops = nextHop(origin.hops, () => webhook.labels.target);
-    const body = await bodies.make(webhook, encode(), { ...origin, log, onChainRefused });
+    const event = { name: SENT_BY_HAND, createdAt: formatTimestamp(clock.now()) };
+    const body = await bodies.make(webhook, encode(), event, { ...origin, log, onChainRefused });
     const dialect = webhook.getSigner === null ? null
-      : { signer: webhook.getSigner(), event: SENT_BY_HAND };
+      : { signer: webhook.getSigner(), event: event.name };
     request = addTrace(
       buildWebhookRequest(webhook, makeId(), body, hops, dialect), origin.trace ?? null);
     if (webhook.format === 'cloudevents') {
-      const time = formatTimestamp(clock.now());
-      request = addCloudEvent(request, createSentByHand(request.id, time, cloudEventSource));
+      const { createdAt } = event;
+      request = addCloudEvent(request, createSentByHand(request.id, createdAt, cloudEventSource));
     }
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;

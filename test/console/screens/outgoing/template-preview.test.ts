@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  fillPayloadTemplate, fillTextTemplate,
+  fillPayloadTemplate, fillTextTemplate, previewBody,
 } from '../../../../src/console/screens/outgoing/template-preview.ts';
 import { fillTemplate, parseTemplate } from '../../../../src/webhooks/outgoing/payload-template.ts';
 
@@ -50,3 +50,13 @@ for (const contentType of [
       fillTemplate(parseTemplate(template, contentType), payload));
   });
 }
+
+test('shows the envelope of the format, and what is an envelope as it is', () => {
+  const show = (payload: object): unknown =>
+    JSON.parse(previewBody({ format: 'envelope', payloadTemplate: '"{{ payload }}"' }, payload));
+  const { timestamp, ...others } = Object(show({ n: 1 }));
+  assert.deepEqual(others, { type: 'hookshelf.send', data: { n: 1 } });
+  assert.ok(Date.parse(timestamp) > 0);
+  const envelope = { type: 'a', timestamp, data: 1 };
+  assert.deepEqual(show(envelope), envelope);
+});

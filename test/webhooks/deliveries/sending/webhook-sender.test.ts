@@ -34,7 +34,7 @@ function open(
 ): { readonly sender: WebhookSender; readonly levels: () => unknown[] } {
   const logLines: string[] = [];
   const bodies = {
-    async make(_: unknown, payloadJson: Buffer, origin: BodyOrigin) {
+    async make(_: unknown, payloadJson: Buffer, __: unknown, origin: BodyOrigin) {
       makeBody(origin);
       return payloadJson;
     },

@@ -143,7 +143,10 @@ test('a rotated secret stays at a start and a reload, which do the rest and warn
       const { level, kept } = logOf(server).find(({ message }) => message === KEPT)
         ?? assert.fail(server.stderr());
       assert.deepEqual([level, kept],
-        [keptLevel, ['incoming webhook gh keeps what is stored: secret']]);
+        [keptLevel, [
+          'incoming webhook gh keeps what is stored, not what the file says: secret; update it, '
+          + 'or apply without keep, to change that',
+        ]]);
     }
     const { text } = await ask(`${second.url}/api/incoming-webhooks/gh`);
     assert.notEqual(JSON.parse(text).previousSecret, undefined);

@@ -309,7 +309,8 @@ function describeUnlisted(
 function describeKept(writes: readonly PlannedWrite[]): Pick<ConfigurationPlan, 'kept'> {
   const kept = writes.filter(({ keptMembers }) => keptMembers.length > 0)
     .map(({ record: { kind: { noun }, name }, keptMembers }) =>
-      `${noun} ${name} keeps what is stored: ${keptMembers.join(', ')}`);
+      `${noun} ${name} keeps what is stored, not what the file says: ${keptMembers.join(', ')}; `
+      + 'update it, or apply without keep, to change that');
   return kept.length === 0 ? {} : { kept };
 }
 

@@ -25,6 +25,7 @@ const DOCUMENT = {
     headers: { Authorization: 'Bearer xyzzy' },
   }],
 };
+const WAY_OUT = '; update it, or apply without keep, to change that';
 const [WEBHOOK] = DOCUMENT.incomingWebhooks;
 const [TARGET] = DOCUMENT.outgoingWebhooks;
 
@@ -308,8 +309,8 @@ test('a secret that rotations have replaced is known for long, and left alone wh
     assert.match(refused.text, /gh its previous secret.*crm its previous secret/);
     assert.deepEqual(await applied(relay, { ...DOCUMENT, keep: ['secret'] }), {
       changes: [], unchanged: 3, kept: [
-        'incoming webhook gh keeps what is stored: secret',
-        'outgoing webhook crm keeps what is stored: secret',
+        `incoming webhook gh keeps what is stored, not what the file says: secret${WAY_OUT}`,
+        `outgoing webhook crm keeps what is stored, not what the file says: secret${WAY_OUT}`,
       ],
     });
     assert.deepEqual(listStored(relay), stored);
@@ -363,7 +364,8 @@ test('members stay as they are stored where the document leaves them to the cust
     assert.equal(patched.status, 200, patched.text);
     await relay.ask('PATCH', `${IN}/gh`, { description: 'by hand' });
     const { changes, kept } = await applied(relay, document);
-    assert.deepEqual(kept, ['outgoing webhook crm keeps what is stored: targetUrl, rate']);
+    assert.deepEqual(kept, ['outgoing webhook crm keeps what is stored, not what the file says: '
+      + `targetUrl, rate${WAY_OUT}`]);
     assert.deepEqual((changes as { readonly members: unknown }[]).map(({ members }) => members),
       [['description'], ['timeout']]);
     const webhook = await read(relay, `${OUT}/crm`);

@@ -69,7 +69,7 @@ function createAdmission(
     if (exchange.isControl) return 'admitted';
     if (entrance !== 'embedded') checkHostCount(request);
     if (corsOrigins.length > 0) exchange.corsHeaders = cors.headersFor(origin, tokens);
-    if (!isOpenToPages(path) && isOnLoopback(request, entrance) && !tokens.isRequired) {
+    if (!isOpenToPages(exchange) && isOnLoopback(request, entrance) && !tokens.isRequired) {
       checkHost(request);
       if (origin !== undefined) cors.checkPageMayChange(request, origin);
     }
@@ -100,9 +100,8 @@ function accessToUnrouted(path: string): Access {
 }
 
 /** Incoming webhooks have callers anywhere, and health checks reveal nothing. */
-function isOpenToPages(path: string): boolean {
-  return path === '/healthz' || path === '/readyz'
-    || path === '/webhook/in' || path.startsWith('/webhook/in/');
+function isOpenToPages({ route, path }: HttpExchange): boolean {
+  return route.isIncomingWebhook === true || path === '/healthz' || path === '/readyz';
 }
 
 function isOnLoopback(request: IncomingMessage, entrance: Entrance): boolean {

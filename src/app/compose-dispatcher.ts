@@ -2,6 +2,7 @@
 import { createGuard } from '../access/guard.ts';
 import type { TokenVerifier } from '../access/token-verifier.ts';
 import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
 import type { MaybePromise } from '../base/when-done.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
@@ -63,7 +64,9 @@ export function composeDispatcher(
       version: VERSION, baseUri: server.baseUri,
     }));
   return new Dispatcher({
-    routes, clock, logger, metrics, inFlight, readConsistency,
+    // The OpenAPI document has each webhook route once.
+    routes: [...routes, ...repeatWebhookRoutes(routes, server.webhookPath)],
+    clock, logger, metrics, inFlight, readConsistency,
     guard: createGuard({
       tokens,
       corsOrigins: server.corsOrigins,
@@ -79,4 +82,27 @@ export function composeDispatcher(
     baseUri: server.baseUri,
     ...deps.prepare === undefined ? {} : { prepare: deps.prepare },
   });
+}
+
+/**
+ * The routes of the incoming webhooks once more, at their second path (`server.webhookPath`).
+ * Throws `usage` where the path begins as one of ours: a later version may have routes below that.
+ */
+function repeatWebhookRoutes(
+  routes: readonly HttpRoute[], webhookPath: string | null,
+): readonly HttpRoute[] {
+  if (webhookPath === null) return [];
+  const webhookRoutes = routes.filter((route) => route.isIncomingWebhook === true);
+  const others = routes.filter((route) => !webhookRoutes.includes(route));
+  const first = firstSegment(webhookPath);
+  if (others.some(({ path }) => firstSegment(path) === first)) {
+    throw new AppError('usage', `server.webhookPath must not begin with /${first}, as paths of `
+      + 'hookshelf itself do: choose another, such as /hooks');
+  }
+  return webhookRoutes.map((route) =>
+    ({ ...route, path: route.path.replace('/webhook/in', webhookPath) }));
+}
+
+function firstSegment(path: string): string | undefined {
+  return path.split('/')[1];
 }

@@ -64,7 +64,7 @@ export function createReadConsistency(replica: Replica): ReadConsistency {
     }
   }
   const assertNotReloading = (exchange: HttpExchange): void => {
-    if (!replica.isReloading || !readsRecords(exchange)) return;
+    if (!replica.isReloading || !readsRecords(exchange.route)) return;
     throw new AppError('unavailable', 'what this node holds is being loaded anew, as the log of '
       + 'the engine is not the one that it had followed: ask another node, or come again',
     { retryAfterS: RETRY_S });
@@ -77,9 +77,9 @@ export function createReadConsistency(replica: Replica): ReadConsistency {
       const sequenceHeader = exchange.request.headers['hookshelf-sequence'];
       if (sequenceHeader === undefined && !isBehindSincePause) return null;
       const isRead = READ_METHODS.includes(exchange.request.method ?? '');
-      if (!isRead || !readsRecords(exchange)) return null;
+      if (!isRead || !readsRecords(exchange.route)) return null;
       // A foreign sender of a webhook may bear a header of that name: it means nothing to us.
-      if (sequenceHeader !== undefined && !isWebhookCall(exchange.path)) {
+      if (sequenceHeader !== undefined && exchange.route.isIncomingWebhook !== true) {
         const sequence = parseSequence(sequenceHeader);
         if (sequence > replica.sequence) {
           return waitForSequence(replica, sequence).then(() => assertNotReloading(exchange));
@@ -97,7 +97,7 @@ function describeRoute(route: HttpRoute): HttpRoute {
   if (route.method !== 'GET') {
     return { ...route, responses: route.responses.map(addSequenceHeader) };
   }
-  if (!readsRecords({ route, path: route.path })) return route;
+  if (!readsRecords(route)) return route;
   return {
     ...route, parameters: [...route.parameters ?? [], SEQUENCE_PARAMETER],
     responses: [...route.responses, ...problemResponses(503)],
@@ -119,19 +119,17 @@ async function waitForSequence(replica: Replica, sequence: number): Promise<void
 }
 
 /** Whether the response depends on records. Public routes do not, except calls of webhooks. */
-function readsRecords({ route, path }: Pick<HttpExchange, 'route' | 'path'>): boolean {
-  if (OPERATIONS_WITHOUT_RECORDS.includes(route.operationId)) return false;
-  return route.access !== 'public' || isWebhookCall(path);
+function readsRecords({ operationId, access, isIncomingWebhook }: HttpRoute): boolean {
+  if (OPERATIONS_WITHOUT_RECORDS.includes(operationId)) return false;
+  return access !== 'public' || isIncomingWebhook === true;
 }
 
-/** Whether a response names the sequence: a request that may have written. */
-function mayWrite({ request, path }: HttpExchange): boolean {
-  return !SAFE_METHODS.includes(request.method ?? '') || isWebhookCall(path);
-}
-
-/** Whether the path calls an incoming webhook: a GET may write there too. */
-function isWebhookCall(path: string): boolean {
-  return path.startsWith('/webhook/in/');
+/**
+ * Whether a response names the sequence: a request that may have written. An incoming webhook may
+ * write whatever the method.
+ */
+function mayWrite({ request, route }: HttpExchange): boolean {
+  return !SAFE_METHODS.includes(request.method ?? '') || route.isIncomingWebhook === true;
 }
 
 function parseSequence(header: string | string[]): number {

@@ -220,6 +220,8 @@ export interface Exchange {
   readonly route: HttpRoute;
   /** Values of the path's parameters in order, percent-decoded. */
   readonly params: readonly string[];
+  /** The path that was called, with its unreserved characters decoded (RFC 3986 §6.2.2.2). */
+  readonly path: string;
   /** The raw query without `?`; `''` when there is none. */
   readonly search: string;
   /** When the request began, on the monotonic clock. */

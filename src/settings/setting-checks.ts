@@ -17,6 +17,7 @@ const HOST_NAME_LENGTH_MAX = 253;
 const DENY_GROUPS = [...ADDRESS_GROUPS.keys()];
 const URL_LENGTH_MAX = 2048;
 const TITLE_LENGTH_MAX = 60;
+const WEBHOOK_PATH_LENGTH_MAX = 128;
 
 /** `host`: the address to listen on. */
 export const checkHost: SettingCheck = (text) => {
@@ -35,6 +36,19 @@ export const checkBaseUri: SettingCheck = (text) => {
   let end = whole.length;
   while (whole[end - 1] === '/') end -= 1;
   return { value: whole.slice(0, end) };
+};
+
+/**
+ * `webhookPath`. adnanh/webhook has its prefix without slashes, `hooks`. The router compares
+ * segments as they stand, and clients take `.` and `..` out of a path.
+ */
+export const checkWebhookPath: SettingCheck = (text) => {
+  const path = `/${text.replace(/^\//, '').replace(/\/$/, '')}`;
+  return path.length <= WEBHOOK_PATH_LENGTH_MAX && path !== '/webhook/in'
+    && /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/.test(path)
+    ? { value: path }
+    : { expected: `a path such as /hooks, other than /webhook/in, of at most ${
+      WEBHOOK_PATH_LENGTH_MAX} characters: A-Z a-z 0-9 . _ ~ - between slashes` };
 };
 
 /** `proxy`, through which the service sends. */

@@ -9,7 +9,7 @@ import { LOG_LEVELS } from '../base/log.ts';
 import {
   checkAbsolutePath, checkAllowedHost, checkAllowedVariable, checkBaseUri, checkColour,
   checkDeniedAddress, checkHost, checkMethod, checkNoProxy, checkOrigin, checkProxy, checkStoreUrl,
-  checkTitle, checkToken, checkTrustedProxyAddress,
+  checkTitle, checkToken, checkTrustedProxyAddress, checkWebhookPath,
 } from './setting-checks.ts';
 import type { SettingCheck } from './setting-checks.ts';
 
@@ -113,6 +113,8 @@ const server = {
   baseUri: optional(checkBaseUri,
     'what absolute URLs begin with, and links in answers; commands derive '
     + 'http://localhost:<port> without it'),
+  webhookPath: optional(checkWebhookPath,
+    'a second path of the incoming webhooks: with /hooks, /hooks/ci answers as /webhook/in/ci'),
   maxBodyBytes: count(1_048_576, 'larger request bodies get 413, compressed or not', 1,
     BODY_BYTES_MAX, 'bytes'),
   requestTimeout: seconds(30,
@@ -126,7 +128,8 @@ const server = {
     ...optional(checkToken, 'bearer token that opens /api; also HOOKSHELF_API_TOKEN'),
     isSecret: true,
   },
-  tlsCert: optionalPath('PEM file of the certificate chain; serves https. Read again on SIGHUP'),
+  tlsCert: optionalPath(
+    'PEM file of the certificate chain; serves https. Read again on SIGHUP and SIGUSR1'),
   tlsKey: optionalPath('PEM file of the private key of server.tlsCert'),
   corsOrigins: texts([], checkOrigin,
     'web origins that may call the API and incoming webhooks; "*" needs a token'),

@@ -29,6 +29,7 @@ const ROUTES = [
   ok('GET', '/api/admin', 'admin'), ok('GET', '/api/copy', 'follow'),
   ok('POST', '/control/backup', 'control'),
   ok('ANY', '/webhook/in/{rest...}', 'public', { isIncomingWebhook: true }),
+  ok('ANY', '/hooks/{rest...}', 'public', { isIncomingWebhook: true }),
 ];
 
 function start(
@@ -160,7 +161,9 @@ test('on loopback without a token only our own names are answered', async () => 
     assert.equal((await rawRequest(server, 'GET', '/x', { Host: host })).status, expected, host);
     const encoded = await rawRequest(server, 'GET', '/%61pi/books', { Host: host });
     assert.equal(encoded.status, status, host);
-    for (const path of ['/healthz', '/readyz', '/webhook/in/x', '/h%65althz', '/webhook/%69n/x']) {
+    for (const path of [
+      '/healthz', '/readyz', '/webhook/in/x', '/hooks/x', '/h%65althz', '/webhook/%69n/x',
+    ]) {
       assert.equal((await rawRequest(server, 'GET', path, { Host: host })).status, 200, path);
     }
   }
@@ -213,7 +216,9 @@ test('on loopback without a token pages of other origins change nothing', async 
     const posted = await rawRequest(server, 'POST', '/api/books', headers, '');
     assert.equal(posted.status, status, Origin);
     assert.equal((await rawRequest(server, 'GET', '/api/books', headers)).status, 200);
-    assert.equal((await rawRequest(server, 'POST', '/webhook/in/x', headers, '')).status, 200);
+    for (const path of ['/webhook/in/x', '/hooks/x']) {
+      assert.equal((await rawRequest(server, 'POST', path, headers, '')).status, 200);
+    }
   }
 });
 

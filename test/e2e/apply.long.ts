@@ -181,7 +181,8 @@ test('a start that cannot apply its file fails as apply does, and never listens'
 for (const [words, problem] of [
   [['--prune'], '--prune is for --apply: name the file with --apply <file>'],
   [['--set', 'a'], '--set is for --apply: name the file with --apply <file>'],
-  [['--apply', '-'], '--apply takes a file, and not standard input: at SIGHUP it is read again'],
+  [['--apply', '-'],
+    '--apply takes a file, and not standard input: at SIGHUP and SIGUSR1 it is read again'],
 ] as const) {
   test(`serve ${words.join(' ')} is refused`, () => inFolder(async (folder) => {
     const { code, stderr } = await hookshelf(['serve', '--data', join(folder, 'data'), ...words]);

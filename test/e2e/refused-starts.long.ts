@@ -55,6 +55,11 @@ function refusals(folder: string, takenPort: number): readonly Refusal[] {
       why: 'pages of every origin', environment: { HOOKSHELF_SERVER_CORS_ORIGINS: '*' },
       hasToken: false, message: /corsOrigins/,
     },
+    {
+      why: 'a path of webhooks among ours',
+      environment: { HOOKSHELF_SERVER_WEBHOOK_PATH: '/api/hooks' },
+      message: /server\.webhookPath must not begin with \/api/,
+    },
   ];
 }
 

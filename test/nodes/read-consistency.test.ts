@@ -26,7 +26,10 @@ const ROUTES: readonly HttpRoute[] = [
   }),
   route({ path: '/healthz', operationId: 'getHealth', access: 'public' }),
   route({ path: '/api/status', operationId: 'getStatus' }),
-  route({ path: '/webhook/in/{rest...}', method: 'ANY', operationId: 'receive', access: 'public' }),
+  ...['/webhook/in', '/hooks'].map((path) => route({
+    path: `${path}/{rest...}`, method: 'ANY', operationId: 'receive', access: 'public',
+    isIncomingWebhook: true,
+  })),
 ];
 
 function targetOf(replica: Replica, routes = ROUTES): ApiTarget {
@@ -60,6 +63,7 @@ test('answers to writes tell the sequence, those to reads do not', async () => {
   assert.equal(await sequenceOf('POST', '/api/things'), '7');
   assert.equal(await sequenceOf('POST', '/webhook/in/x'), '7');
   assert.equal(await sequenceOf('GET', '/webhook/in/x'), '7');
+  assert.equal(await sequenceOf('GET', '/hooks/x'), '7');
   assert.equal(await sequenceOf('POST', '/api/texts'), '7');
   assert.equal(await sequenceOf('GET', '/api/things'), undefined);
 });
@@ -84,7 +88,7 @@ test('an answer that streams while it writes tells the last sequence in a traile
 
 test('what no record is in waits for no sequence', async () => {
   const ask = serve({ waitFor: async () => false });
-  for (const path of ['/healthz', '/api/status', '/webhook/in/x']) {
+  for (const path of ['/healthz', '/api/status', '/webhook/in/x', '/hooks/x']) {
     const { status } = await ask('GET', path, { 'Hookshelf-Sequence': '9' });
     assert.equal(status, 200, path);
   }

@@ -34,9 +34,9 @@ test('the defaults are the contract\'s', () => {
   const { settings } = loadSettings();
   assert.deepEqual(JSON.parse(JSON.stringify(settings)), {
     server: {
-      port: 8000, host: '127.0.0.1', baseUri: null, maxBodyBytes: 1048576, requestTimeout: 30,
-      headersTimeout: 10, keepAliveTimeout: 65, shutdownTimeout: 10, console: true,
-      mcp: false, apiToken: null,
+      port: 8000, host: '127.0.0.1', baseUri: null, webhookPath: null, maxBodyBytes: 1048576,
+      requestTimeout: 30, headersTimeout: 10, keepAliveTimeout: 65, shutdownTimeout: 10,
+      console: true, mcp: false, apiToken: null,
       tlsCert: null, tlsKey: null, corsOrigins: [], allowedHosts: [], maxConnections: 10000,
       trustProxy: false,
     },
@@ -125,6 +125,10 @@ const VARIABLES: readonly (readonly [string, string, string, unknown])[] = [
   ['HOOKSHELF_SERVER_API_TOKEN', 'abc', 'server.apiToken', 'abc'],
   ['HOOKSHELF_SERVER_BASE_URI', 'https://Books.test/shelf/', 'server.baseUri',
     'https://books.test/shelf'],
+  ['HOOKSHELF_SERVER_WEBHOOK_PATH', '/hooks', 'server.webhookPath', '/hooks'],
+  ['HOOKSHELF_SERVER_WEBHOOK_PATH', 'hooks/', 'server.webhookPath', '/hooks'],
+  ['HOOKSHELF_SERVER_WEBHOOK_PATH', '/old.example/v1', 'server.webhookPath', '/old.example/v1'],
+  ['HOOKSHELF_SERVER_WEBHOOK_PATH', '', 'server.webhookPath', null],
   ['HOOKSHELF_SERVER_CORS_ORIGINS', 'https://a.test:443', 'server.corsOrigins', ['https://a.test']],
   ['HOOKSHELF_SERVER_HOST', '[::1]', 'server.host', '::1'],
   ['HOOKSHELF_ACTIONS', 'a.mjs', 'actions.modules', [resolve('a.mjs')]],
@@ -277,6 +281,16 @@ for (const { name, kind } of SETTING_ROWS) {
     for (const value of [kind.minimum - step, kind.maximum + 1, -1e9]) {
       assertRefused(given(value), new RegExp(`\`${name.replace('.', '\\.')}\` must be an? `));
     }
+  });
+}
+
+for (const path of [
+  '/', '//', '/a//b', '//a', '/webhook/in', 'webhook/in/', '/a/..', '/./a', '..', '/a b', '/ä',
+  '/a%2fb', '/a?b', '/{a}', `/${'a'.repeat(128)}`,
+]) {
+  test(`the path of webhooks ${path.slice(0, 20)} is refused`, () => {
+    assertRefused(fromFile({ server: { webhookPath: path } }),
+      /`server\.webhookPath` must be a path such as \/hooks, other than \/webhook\/in/);
   });
 }
 

@@ -17,6 +17,7 @@ export type ActionContext = {
   /** The value of Content-Type; null: there is none. */
   readonly contentType: string | null;
   readonly method: string;
+  /** `/webhook/in/<pathSegment>`, or the same below `server.webhookPath`, as it was called. */
   readonly path: string;
   /** RFC 3339, UTC, milliseconds. */
   readonly receivedAt: string;

@@ -91,6 +91,12 @@ export const SERVER_ROWS: Rows = {
     },
     changed: true, isShared: true, standard: false,
   },
+  'server.webhookPath': {
+    value: '/hooks',
+    observe: async ({ ask: call }) =>
+      (await call('/hooks/none')).text.includes('Webhook not found'),
+    changed: true, isShared: true, standard: false,
+  },
   'server.maxBodyBytes': {
     value: 20,
     observe: async ({ ask: call }) => (await call('/api/books', {

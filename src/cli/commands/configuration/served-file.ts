@@ -1,6 +1,6 @@
 /**
- * The file of `serve --apply`: applied before the server listens, and again at each SIGHUP. Nobody
- * can be asked here, so a plan that loses something for good takes `--yes`.
+ * The file of `serve --apply`: applied before the server listens, and again at each SIGHUP and
+ * SIGUSR1. Nobody can be asked here, so a plan that loses something for good takes `--yes`.
  */
 import type { RequestListener } from 'node:http';
 import { assert } from '../../../base/assert.ts';

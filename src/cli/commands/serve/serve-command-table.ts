@@ -12,7 +12,8 @@ export const SERVE_COMMAND: CommandSpec = {
     'allow-anonymous': flag('serve without a token on any host, to anybody who can reach it'),
     'max-memory': text('<MB>', 'cap of the heap, for a constrained machine'),
     apply: {
-      ...text('<file>', 'make the configuration what it says, now and at SIGHUP; see help apply'),
+      ...text('<file>', 'make the configuration what it says, now and at SIGHUP or SIGUSR1; see '
+        + 'help apply'),
       completes: 'file',
     },
     prune: flag('with --apply: delete what it made earlier and the file no longer has'),

@@ -52,7 +52,7 @@ async function takeSockets({ args }: CommandContext): Promise<readonly Activated
 function checkApplyOptions({ args }: CommandContext): void {
   if (args.find('apply') === '-') {
     throw new AppError('usage',
-      '--apply takes a file, and not standard input: at SIGHUP it is read again');
+      '--apply takes a file, and not standard input: at SIGHUP and SIGUSR1 it is read again');
   }
   const name = args.has('apply') ? undefined : APPLY_OPTIONS.find((option) => args.has(option));
   if (name === undefined) return;

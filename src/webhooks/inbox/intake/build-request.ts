@@ -133,7 +133,7 @@ function buildRequest(
     pinned: false,
     hook: webhook.identifier,
     method,
-    path: `/webhook/in/${webhook.pathSegment}`,
+    path: exchange.path,
     query: head.query,
     headers: head.headers,
     signatures: head.signatures,

@@ -67,10 +67,10 @@ export class AdmittedRequest implements CalledRequest {
   }
 
   get head(): CalledHead {
-    const { exchange: { request: { method = '' }, search }, event, eventId, verdict } = this;
+    const { exchange: { request: { method = '' }, path, search }, event, eventId, verdict } = this;
     return {
-      method, path: `/webhook/in/${this.webhook.pathSegment}`, query: search,
-      receivedAt: formatTimestamp(this.receivedAtMs), event, eventId, verdict, isReplay: false,
+      method, path, query: search, receivedAt: formatTimestamp(this.receivedAtMs),
+      event, eventId, verdict, isReplay: false,
     };
   }
 

@@ -1,5 +1,6 @@
 /**
- * The public endpoint: ANY /webhook/in/{pathSegment}. `receive` takes these steps:
+ * The public endpoint: ANY /webhook/in/{pathSegment}, and the same below `server.webhookPath`.
+ * `receive` takes these steps:
  *
  * 1. `checkBeforeBody` checks what needs no body: enabled, method, address and rate.
  * 2. The body is read, up to its limit.

@@ -210,7 +210,10 @@ function findProgram(path: string, searchPath: string): string | null {
   return program === undefined ? null : shellQuote(program);
 }
 
-/** A line to try each webhook that is enabled: a remark to the shell, as it runs the command. */
+/**
+ * A line to try each webhook that is enabled, after those that keep its old address: remarks to
+ * the shell, as it runs the command.
+ */
 function formatCalls({ document: { incomingWebhooks } }: Conversion): string[] {
   const calls = listObjects(incomingWebhooks).filter(({ enabled }) => enabled !== false)
     .map(({ pathSegment, secret }) => secret === undefined
@@ -218,5 +221,12 @@ function formatCalls({ document: { incomingWebhooks } }: Conversion): string[] {
         + `http://127.0.0.1:8000/webhook/in/${String(pathSegment)}`
       // It is signed as the sender signs.
       : `# hookshelf incomingwebhook:test ${String(pathSegment)} --payload '{}'`);
-  return calls.length === 0 ? [] : ['', '# once it is applied, to run a hook:', ...calls];
+  return calls.length === 0 ? []
+    : ['', ...SENDERS, '# once it is applied, to run a hook:', ...calls];
 }
+
+/** The prefix that adnanh/webhook has without `-urlprefix`. */
+const SENDERS = [
+  '# where senders call /hooks/<id>, as they did:',
+  '# export HOOKSHELF_SERVER_WEBHOOK_PATH=/hooks',
+];

@@ -42,10 +42,22 @@ export function joinMembers(separated: JsonObject): JsonObject {
   return members;
 }
 
-/** The list with the items behind it that it has not, whatever their case. */
+/** The list, and behind it each item that it has not, once, whatever their case. */
 export function appendItems(
   list: readonly JsonValue[], items: readonly JsonValue[],
 ): readonly JsonValue[] {
   const folded = new Set(list.map(foldText));
-  return [...list, ...items.filter((item) => !folded.has(foldText(item)))];
+  const newItems = items.filter((item) => {
+    const isNew = !folded.has(foldText(item));
+    folded.add(foldText(item));
+    return isNew;
+  });
+  return [...list, ...newItems];
+}
+
+/** The items of two lists, `own` first; the value that is there where the other is absent. */
+export function combineLists(
+  own: JsonValue | undefined, others: JsonValue | undefined,
+): JsonValue | undefined {
+  return Array.isArray(own) && Array.isArray(others) ? appendItems(own, others) : own ?? others;
 }

@@ -165,9 +165,10 @@ const IMPORT_PARAMETERS = [
     name: 'onMatch', in: 'query', schema: { kind: 'string', values: ON_MATCH },
     description: 'What becomes of a book that a record matches: `skip` leaves it, `update` (the '
       + 'default) sets the members that the record has, but those of which it says what it said at '
-      + 'its last import, `fill` only those that the book lacks, `replace` sets all. A book of the '
-      + 'same id is left alone where neither `match` nor this is named, in json, jsonl and csv: a '
-      + 'record that says the same is unchanged, another is skipped.',
+      + 'its last import, `fill` only those that the book lacks, and adds keywords and shelves to '
+      + 'those that it has, `replace` sets all. A book of the same id is left alone where neither '
+      + '`match` nor this is named, in json, jsonl and csv: a record that says the same is '
+      + 'unchanged, another is skipped.',
   },
   {
     name: 'replace', in: 'query', schema: { kind: 'boolean' },

@@ -20,7 +20,7 @@ import type { Representation } from '../resources/representation.ts';
 import type { Store, Transaction } from '../store/store-port.ts';
 import { METADATA_BYTES_MAX, bookSchema } from './book.ts';
 import {
-  MEMBER_SCHEMAS, READING_PREFIX, appendItems, joinMembers, separateMembers,
+  MEMBER_SCHEMAS, READING_PREFIX, combineLists, joinMembers, separateMembers,
 } from './book-members.ts';
 import { bookResource } from './book-resource.ts';
 import { COMBINED_MEMBERS } from './merge-choice.ts';
@@ -165,12 +165,6 @@ function mergeMembers(
     if (metadata !== book[METADATA]) checkMetadata(metadata);
   }
   return joinMembers(Object.fromEntries(result));
-}
-
-function combineLists(
-  own: JsonValue | undefined, others: JsonValue | undefined,
-): JsonValue | undefined {
-  return Array.isArray(own) && Array.isArray(others) ? appendItems(own, others) : own ?? others;
 }
 
 /** The metadata with what the other's `source` has of formats that theirs has not. */

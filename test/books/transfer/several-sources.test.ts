@@ -109,10 +109,67 @@ test('what a fill passes over stays beside the source that said it', async () =>
   const file = storygraphFile({ tags: 'sci-fi', rating: '4.75', status: 'read' });
   await importFile('storygraph', file, '&onMatch=fill');
   const { keywords, reading, metadata: { source } } = await readBook();
-  assert.deepEqual([keywords, reading.rating, reading.status], [['sf', 'gender'], 4.5, 'read']);
-  assert.deepEqual(source.storygraph.members, { keywords: ['sci-fi'], 'reading.rating': 4.75 });
+  assert.deepEqual([keywords, reading.rating, reading.status],
+    [['sf', 'gender', 'sci-fi'], 4.5, 'read']);
+  assert.deepEqual(source.storygraph.members, { 'reading.rating': 4.75 });
   const { count } = await importFile('storygraph', file, '&onMatch=fill');
   assert.equal(count['unchanged'], 1);
+});
+
+test('keywords that differ in case alone are one, as the catalog spells it', async () => {
+  await importFile('librarything', LIBRARYTHING.replace('sf, gender', 'humour, SF'));
+  await importFile('storygraph', storygraphFile({ tags: 'Humour, Cats, cats' }));
+  assert.deepEqual((await readBook()).keywords, ['humour', 'SF', 'Cats']);
+  const { count } = await importFile('storygraph', storygraphFile({ tags: 'Humour, CATS' }));
+  assert.deepEqual(count['replacedMembers'], undefined);
+  assert.deepEqual((await readBook()).keywords, ['humour', 'SF', 'Cats']);
+});
+
+test('a file of our own without ids keeps what a program has said, as another program does',
+  async () => {
+    await importFile('librarything', LIBRARYTHING);
+    const [stored] = JSON.parse(await readBooks());
+    await edit(stored.id, { reading: { shelves: ['Favorites', 'mine'] } });
+    const files = [
+      ['csv', `title,authors,isbn,keywords,reading.shelves,reading.rating\n`
+        + `A,Ursula K. Le Guin,${ISBN},SF; own,lent,4.5\n`],
+      ['jsonl', JSON.stringify({
+        title: 'A', authors: [{ name: 'Ursula K. Le Guin' }], isbn: ISBN,
+        keywords: ['SF', 'own', 'third'], reading: { shelves: ['lent'] },
+      })],
+    ] as const;
+    for (const [format, file] of files) await importFile(format, file);
+    const { authors, keywords, reading } = await readBook();
+    assert.deepEqual(authors, stored.authors);
+    assert.deepEqual(keywords, ['sf', 'gender', 'own', 'third']);
+    assert.deepEqual(reading.shelves, ['lent', 'mine']);
+    for (const [format, file] of files) {
+      const { count } = await importFile(format, file);
+      assert.equal(count['unchanged'], 1, format);
+    }
+  });
+
+test('a file of our own without ids sets the lists of a book that no program knows', async () => {
+  await server.ask('POST', '/api/books', JSON.stringify(
+    { title: 'A', isbn: ISBN, keywords: ['wrong'], reading: { shelves: ['old'], rating: 4 } }));
+  const { count } = await importFile(
+    'csv', `title,isbn,keywords,reading.shelves\nA,${ISBN},right,new\n`);
+  assert.deepEqual(count['replacedMembers'], { 'keywords': 1, 'reading.shelves': 1 });
+  const { keywords, reading } = await readBook();
+  assert.deepEqual([keywords, reading], [['right'], { rating: 4, shelves: ['new'] }]);
+});
+
+test('a fill adds the keywords and shelves that the book has not', async () => {
+  await server.ask('POST', '/api/books', JSON.stringify(
+    { title: 'A', isbn: ISBN, keywords: ['mine'], reading: { shelves: ['lent'] } }));
+  const file = `title,isbn,keywords,reading.shelves\nB,${ISBN},Mine; sf,gift; LENT\n`;
+  for (const outcome of ['updated', 'unchanged']) {
+    const { count } = await importFile('csv', file, '&onMatch=fill');
+    assert.deepEqual([count[outcome], count['replacedMembers']], [1, undefined]);
+    const { title, keywords, reading } = await readBook();
+    assert.deepEqual([title, keywords, reading.shelves],
+      ['A', ['mine', 'sf'], ['lent', 'gift']]);
+  }
 });
 
 test('a value that has no room in the metadata is named', async () => {

@@ -241,7 +241,7 @@ test('what is left out and what is no book is counted by name before the count',
   report.addResult({
     imported: 3, updated: 1, unchanged: 7, skipped: 0,
     leftOut: { 'My Review': 3, 'Spoiler': 1, 'reading.startedOn': 1 },
-    replacedMembers: { 'reading.review': 1, 'title': 2 },
+    replacedMembers: { 'reading.review': 1, 'title': 2, 'keywords': 3 },
     otherTypes: { article: 4, thesis: 1, JOUR: 2 }, encoding: 'windows-1252',
   });
   await report.print();
@@ -250,6 +250,7 @@ test('what is left out and what is no book is counted by name before the count',
     'hookshelf: 4 articles are no books: --all-types takes them',
     'hookshelf: 2 of type JOUR are no books: --all-types takes them',
     'hookshelf: 1 of type thesis is no book: --all-types takes it',
+    'hookshelf: replaced: keywords in 3 books; --on-match fill adds instead',
     'hookshelf: replaced: title in 2 books',
     'hookshelf: replaced: reading.review in 1 book',
     'hookshelf: left out: My Review in 3 records, too long',

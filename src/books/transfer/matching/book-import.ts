@@ -17,7 +17,8 @@ export type Match = 'isbn' | 'title' | 'source';
 /**
  * The treatment of the book that a record matches: `skip` leaves it as it is, `update` sets the
  * members that the record says otherwise than its source did at the last import, `fill` only those
- * that the book lacks, `replace` sets all members, and the dates that the record has.
+ * that the book lacks, and unites keywords and shelves, `replace` sets all members, and the dates
+ * that the record has.
  */
 export type OnMatch = 'skip' | 'update' | 'fill' | 'replace';
 

@@ -19,7 +19,7 @@ import type { ImportRecord } from '../import-record.ts';
 import { DIGESTS_MEMBER } from '../mapping/metadata-source.ts';
 import type { MatchMode } from './book-import.ts';
 import { omitDigests, omitSaidBefore, putDigests } from './last-import.ts';
-import { fillRecord, mergeRecord, omitVagueDates } from './merge-record.ts';
+import { fillRecord, mergeRecord, omitVagueDates, uniteLists } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
 import { keepReplaced, listPassedOver, settleRecord } from './several-sources.ts';
@@ -112,13 +112,14 @@ function mergeInto(input: RecordOfBook): ReplacedMembers {
 
 function fillGaps({ mode, book, said, fields, isFromHere }: RecordOfBook): ReplacedMembers {
   const { source, digestFormat } = mode;
-  const result = fillRecord(omitDigests(book.members, digestFormat), fields, source);
+  const filled = fillRecord(omitDigests(book.members, digestFormat), fields, source);
+  const result = { ...filled, members: uniteLists(filled.members, fields) };
   if (source === null || digestFormat === null || isFromHere) {
     return { ...result, replacedNames: [] };
   }
   const changes = omitSaidBefore(fields, said, book.members, digestFormat);
   return keepReplaced(result, book.members, digestFormat,
-    listPassedOver(changes, book.members), source.ownIdFields);
+    listPassedOver(changes, result.members), source.ownIdFields);
 }
 
 function update(input: RecordOfBook): ReplacedMembers {
@@ -131,7 +132,7 @@ function update(input: RecordOfBook): ReplacedMembers {
   }
   const changes = omitSaidBefore(fields, said, book.members, digestFormat);
   const isSource = digestFormat !== null && !isFromHere;
-  const settled = source !== null && isSource
+  const settled = isSource
     ? settleRecord(changes, book.members, digestFormat) : { fields: changes, passedOver: {} };
   const edited = mergeEdited(membersBefore, settled.fields, book.bytes, source);
   // Fields without room are told each time.

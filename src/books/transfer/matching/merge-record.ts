@@ -8,8 +8,9 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { METADATA_BYTES_MAX } from '../../book.ts';
-import { joinMembers, separateMembers } from '../../book-members.ts';
+import { LIST_ITEMS_MAX, METADATA_BYTES_MAX } from '../../book.ts';
+import { combineLists, joinMembers, separateMembers } from '../../book-members.ts';
+import { COMBINED_MEMBERS } from '../../merge-choice.ts';
 import { isBefore } from '../../partial-date.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
@@ -88,6 +89,16 @@ export function fillRecord(
   }
   const { members } = result;
   return { ...result, members: metadata === undefined ? members : { ...members, metadata } };
+}
+
+/** The book with the keywords and shelves of both, as far as they have room for all. */
+export function uniteLists(book: JsonObject, record: JsonObject): JsonObject {
+  const [members, recordMembers] = [separateMembers(book), separateMembers(record)];
+  const lists = COMBINED_MEMBERS.flatMap((name) => {
+    const list = combineLists(members[name], recordMembers[name]);
+    return Array.isArray(list) && list.length <= LIST_ITEMS_MAX ? [[name, list] as const] : [];
+  });
+  return joinMembers({ ...members, ...Object.fromEntries(lists) });
 }
 
 /**

@@ -3,8 +3,8 @@
  * (last-import.ts) tell who said the value that a book has.
  *
  * - Keywords of another source are added to those that are there, while there is room for all.
- * - Keywords and shelves that somebody added here, behind those of a source, stay behind its new
- *   ones.
+ * - Keywords and shelves that somebody added here, behind those of a source, stay behind the new
+ *   ones. No digest tells that a source had none: then they are replaced.
  * - A book that another source says to be read does not become `to-read`.
  * - A value that an import replaces, and a value that an import passes over, go to
  *   `metadata.source.<format>.members` of the source that said it, by the member's name, and to
@@ -18,7 +18,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { LIST_ITEMS_MAX, METADATA_BYTES_MAX } from '../../book.ts';
+import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
 import { appendItems, joinMembers, separateMembers } from '../../book-members.ts';
 import { COMBINED_MEMBERS } from '../../merge-choice.ts';
 import {
@@ -44,8 +44,8 @@ type SettledRecord = {
 };
 
 /**
- * The record of another program for a stored book: `record` has what `format` says otherwise than
- * at its last import.
+ * The record of a source for a stored book: `record` has what `format` says otherwise than at its
+ * last import.
  */
 export function settleRecord(record: JsonObject, book: JsonObject, format: string): SettledRecord {
   const stored = separateMembers(book);
@@ -57,6 +57,7 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
   };
   const isOwn = createSaidCheck(book, format);
   const others = listOthers(book, format);
+  const checks = [isOwn, ...others.map((other) => other.isSaid)];
   const isOfOthers = (name: string): boolean => stored[name] !== undefined
     && others.some(({ isSaid: isSaidByOther }) => isSaidByOther(stored, name));
   // Another program knows the same names, perhaps without which of them is the family.
@@ -69,8 +70,8 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
     if (!Array.isArray(before) || !Array.isArray(added)) continue;
     const isShared = name === KEYWORDS
       && (isOwn(stored, name) ? isOfOthers(name) : others.length > 0);
-    const united = isShared ? [...new Set([...before, ...added])]
-      : appendItems(added, findAddedItems(stored, name, isOwn) ?? []);
+    const united = isShared ? appendItems(before, added)
+      : appendItems(added, findAddedItems(before, name, checks) ?? []);
     if (united.length <= LIST_ITEMS_MAX) fields[name] = united;
     else if (isShared) passOver(name);
   }
@@ -80,24 +81,25 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
 }
 
 /**
- * The items that somebody added behind a list that the source has said; none where the list of the
- * book is that of the source, and null where it does not begin with one.
+ * The items that somebody added behind a list that one of the sources has said; none where the list
+ * is that of a source, and null where it does not begin with one.
  */
 function findAddedItems(
-  members: JsonObject, name: string, isSaidBySource: SaidCheck,
+  list: readonly JsonValue[], name: string, sourceChecks: readonly SaidCheck[],
 ): readonly JsonValue[] | null {
-  const list = members[name];
-  if (!Array.isArray(list)) return null;
   for (let length = list.length; length > 0; length -= 1) {
-    if (isSaidBySource({ [name]: list.slice(0, length) }, name)) return list.slice(length);
+    const beginning = { [name]: list.slice(0, length) };
+    if (sourceChecks.some((isSaidBySource) => isSaidBySource(beginning, name))) {
+      return list.slice(length);
+    }
   }
   return null;
 }
 
-/** The members of a record that a book has otherwise, and keeps so. */
-export function listPassedOver(record: JsonObject, book: JsonObject): JsonObject {
+/** The members of a record that the version of the book has otherwise. */
+export function listPassedOver(record: JsonObject, version: JsonObject): JsonObject {
   const { metadata, mergedIds, ...members } = separateMembers(record);
-  const stored = separateMembers(book);
+  const stored = separateMembers(version);
   return Object.fromEntries(Object.entries(members).filter(([name, value]) =>
     isSaid(members, name) && stored[name] !== undefined && !isWithin(value, stored[name])));
 }
@@ -124,8 +126,9 @@ export function keepReplaced(
     !isDeepStrictEqual(before[name], after[name]));
   const replacedNames = changedNames.filter((name) => {
     if (!isSaid(before, name) || wasOwn(before, name)) return false;
-    const value = findAddedItems(before, name, wasOwn) ?? before[name];
-    return !isWithin(value, after[name]);
+    const value = before[name];
+    const addedItems = Array.isArray(value) ? findAddedItems(value, name, [wasOwn]) : null;
+    return !isWithin(addedItems ?? value, after[name]);
   });
   const additions: (readonly [format: string, name: string, value: JsonValue])[] = [
     ...Object.entries(passedOver).map(([name, value]) => [format, name, value] as const),
@@ -210,11 +213,14 @@ function listOthers(book: JsonObject, format: string): readonly OtherSource[] {
     .map((other) => ({ format: other, isSaid: createSaidCheck(book, other) }));
 }
 
-/** Whether the other value says all that the value says: each item, and each member of an item. */
+/**
+ * Whether the other value says all that the value says: each item, and each member of an item.
+ * Texts of lists are the same whatever their case.
+ */
 function isWithin(value: JsonValue | undefined, other: JsonValue | undefined): boolean {
   if (Array.isArray(value) && Array.isArray(other)) {
-    return value.every((item: JsonValue) =>
-      other.some((otherItem: JsonValue) => isWithin(item, otherItem)));
+    return value.every((item: JsonValue) => other.some((otherItem: JsonValue) =>
+      isWithin(foldText(item), foldText(otherItem))));
   }
   if (!isJsonObject(value) || !isJsonObject(other)) return isDeepStrictEqual(value, other);
   return Object.entries(value).every(([name, item]) => isDeepStrictEqual(item, other[name]));

@@ -156,7 +156,8 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'on-match': {
         type: 'string', placeholder: '<how>', values: ON_MATCH,
         meaning: 'what becomes of a book that matches, or, where it is named, whose id '
-          + 'exists: skip, update (default), fill or replace',
+          + 'exists: skip, update (default), fill (what it lacks, keywords and shelves of both) or '
+          + 'replace',
       },
       replace: flag('replace books that match, or whose id exists'),
       'all-types': flag('take articles and other types of records for books too'),

@@ -10,6 +10,7 @@ import { quote } from '../../../base/text/error-message.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { formatCharset } from '../../../base/text/charset.ts';
 import { READING_PREFIX } from '../../../books/book-members.ts';
+import { COMBINED_MEMBERS } from '../../../books/merge-choice.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
@@ -220,7 +221,8 @@ export class ImportReport {
         `${formatOtherType(type, count)}: --all-types takes ${count === 1 ? 'it' : 'them'}`);
     }
     for (const [name, count] of countsOf(totals['replacedMembers'])) {
-      this.#output.note(`replaced: ${name} in ${count} book${count === 1 ? '' : 's'}`);
+      const remedy = COMBINED_MEMBERS.includes(name) ? '; --on-match fill adds instead' : '';
+      this.#output.note(`replaced: ${name} in ${count} book${count === 1 ? '' : 's'}${remedy}`);
     }
     const isNested = NESTED_FORMATS.has(String(this.#file['format']));
     for (const [name, count] of countsOf(totals['leftOut'])) {

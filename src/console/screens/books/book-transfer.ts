@@ -41,7 +41,7 @@ const MATCHES: readonly (readonly [value: string, label: string])[] = [
 ];
 const ON_MATCH: typeof MATCHES = [
   ['update', 'update it with what has changed in the file'], ['skip', 'leave it as it is'],
-  ['fill', 'add only what it lacks'],
+  ['fill', 'add only what it lacks, also of keywords and shelves'],
   ['replace', 'replace it, also by its id here'],
 ];
 

@@ -5,6 +5,7 @@
  */
 import { dropBackticks, formatFieldProblem, formatPlace } from '../../base/field-problem.ts';
 import { parseJson } from '../../base/json-text.ts';
+import { COMBINED_MEMBERS } from '../../../books/merge-choice.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 
 /** The first line: what the server takes a file for. */
@@ -111,7 +112,8 @@ export function listRemarks(
     ...listByCount(otherTypes).map(([type, number]) =>
       `no books: ${formatNumber(number, 'record')} of type ${type === '' ? 'none' : type}`),
     ...listByCount(replacedMembers).map(([name, number]) =>
-      `replaced: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}`),
+      `replaced: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}${
+        COMBINED_MEMBERS.includes(name) ? '; “add only what it lacks” adds instead' : ''}`),
     ...listByCount(leftOut).map(([name, number]) =>
       `left out: ${name} in ${formatNumber(number, 'record')}, ${
         // Of all others there is no room for what they say.

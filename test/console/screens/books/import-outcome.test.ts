@@ -50,7 +50,7 @@ test('what else happened is told, and nothing where nothing did', () => {
   assert.deepEqual(listRemarks({
     ...COUNT, existing: 1, encoding: 'windows-1252', otherTypes: { book: 1, article: 4, '': 2 },
     leftOut: { 'My Review': 3, 'reading.startedOn': 1 },
-    replacedMembers: { 'reading.finishedOn': 1 }, unmatchable: 2, merged: 1,
+    replacedMembers: { 'reading.finishedOn': 1, 'keywords': 1 }, unmatchable: 2, merged: 1,
     putAside: { isbn: 2, 'reading.rating': 1 }, withoutId: 1, sameIsbn: 2,
     error: 'the disk is full',
   }, { format: 'goodreads', encoding: 'utf-8' }), [
@@ -58,6 +58,7 @@ test('what else happened is told, and nothing where nothing did', () => {
     'the file is no UTF-8: it was read as Windows-1252',
     'no books: 4 records of type article', 'no books: 2 records of type none',
     'no books: 1 record of type book', 'replaced: Reading, finished in 1 book',
+    'replaced: Keywords in 1 book; “add only what it lacks” adds instead',
     'left out: My Review in 3 records, too long',
     'left out: reading.startedOn in 1 record, contradicts the other date of the book',
     'put aside: ISBN in 2 records, not valid; what the file says is among the other data of the '

@@ -52,6 +52,16 @@ export function checkCommandDirectory({ path }: CommandDirectory): string {
   return nearest.path;
 }
 
+/**
+ * Throws `usage` as `resolveCommand` does, for a configuration that is saved. A link to a program
+ * that is not there yet will do: its runs fail until it is, and each of them resolves it anew.
+ */
+export function checkCommand(directory: CommandDirectory, name: string): void {
+  const path = join(checkCommandDirectory(directory), name);
+  const isEmptyLink = findLinkTarget(path) !== null && !walkExplained(path).exists;
+  if (!isEmptyLink) resolveCommand(directory, name);
+}
+
 /** Throws `usage`, with the remedy, if it is missing, not executable, or open to others. */
 export function resolveCommand(directory: CommandDirectory, name: string): string {
   const folder = checkCommandDirectory(directory);
@@ -59,7 +69,9 @@ export function resolveCommand(directory: CommandDirectory, name: string): strin
   const { nearest, exists } = walk;
   if (!exists || !nearest.isFile) {
     const target = findLinkTarget(join(folder, name));
-    const problem = target !== null ? `is a link to ${target}, which is no file: make it anew`
+    const targetProblem = exists ? 'which is no file: make it anew'
+      : 'which is not there: put it there, or make the link anew';
+    const problem = target !== null ? `is a link to ${target}, ${targetProblem}`
       : `is no file in ${directory.path}${suggestName(name, listPrograms(folder))}`;
     throw new AppError('usage', `${quote(name)} ${problem}`);
   }

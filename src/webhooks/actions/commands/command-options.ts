@@ -10,7 +10,7 @@ import type {
   JsonObject, JsonSchema, JsonValue, MemberSchemas, ObjectSchema,
 } from '../../../base/schema.ts';
 import {
-  resolveCommand, resolveWorkingDirectory, type CommandDirectory,
+  checkCommand, resolveWorkingDirectory, type CommandDirectory,
 } from './command-directory.ts';
 import { parseTextTemplate, type TextTemplate } from './text-template.ts';
 
@@ -158,7 +158,7 @@ export function findCommandOptionProblems(
       problems.push(`${option} ${messageOf(thrown)}`);
     }
   };
-  if (typeof command === 'string') addProblem('command', () => resolveCommand(directory, command));
+  if (typeof command === 'string') addProblem('command', () => checkCommand(directory, command));
   if (typeof workingDirectory === 'string') {
     addProblem('workingDirectory', () => resolveWorkingDirectory(directory, workingDirectory));
   }

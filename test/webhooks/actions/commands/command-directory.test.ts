@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync, chownSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
 import {
-  checkCommandDirectory, listCommands, resolveCommand, resolveWorkingDirectory,
+  checkCommandDirectory, checkCommand, listCommands, resolveCommand, resolveWorkingDirectory,
 } from '../../../../src/webhooks/actions/commands/command-directory.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { CommandPlace } from './command-place.ts';
@@ -122,9 +124,27 @@ test('a link counts as its target, and the folders on the way are looked at', ()
   assertRefused(() => resolveCommand(directory, 'link.sh'), /hooks: is writable by group/);
   chmodSync(other.path, 0o755);
   assertRefused(() => resolveCommand(directory, 'broken.sh'),
-    /"broken\.sh" is a link to \/.*\/missing, which is no file: make it anew$/);
+    /"broken\.sh" is a link to \/.*\/missing, which is not there: put it there, or make the link/);
   assertRefused(() => resolveCommand(directory, 'round.sh'),
-    /"round\.sh" is a link to round\.sh, which is no file/);
+    /"round\.sh" is a link to round\.sh, which is not there/);
+});
+
+test('a configuration may name a link whose target is not there yet, and no other problem', () => {
+  const place = new CommandPlace();
+  const { directory } = place;
+  const target = join(place.folder, 'late.sh');
+  symlinkSync(target, join(place.path, 'late.sh'));
+  checkCommand(directory, 'late.sh');
+  assertRefused(() => resolveCommand(directory, 'late.sh'), /is not there: put it there/);
+  assertRefused(() => checkCommand(directory, 'lat.sh'), /did you mean `late\.sh`/);
+  writeFileSync(target, '#!/bin/sh\n', { mode: 0o755 });
+  checkCommand(directory, 'late.sh');
+  assert.equal(resolveCommand(directory, 'late.sh'), realpathSync(target));
+  chmodSync(target, 0o777);
+  assertRefused(() => checkCommand(directory, 'late.sh'), /late\.sh: is writable by group/);
+  rmSync(target);
+  mkdirSync(target);
+  assertRefused(() => checkCommand(directory, 'late.sh'), /which is no file: make it anew$/);
 });
 
 test('the folder may itself be a link', () => {
@@ -161,7 +181,7 @@ test('the list has programs, and says which of them cannot run', () => {
   assert.deepEqual(list.map(({ name }) => name), ['a.sh', 'b.sh', 'broken', 'script']);
   assert.match(list[0]?.problem ?? '', /a\.sh: is writable by group or others/);
   assert.equal(list[1]?.problem, null);
-  assert.match(list[2]?.problem ?? '', /"broken" is a link to missing, which is no file/);
+  assert.match(list[2]?.problem ?? '', /"broken" is a link to missing, which is not there/);
   assert.match(list[3]?.problem ?? '', /script: is not executable; run: chmod u\+x/);
 });
 

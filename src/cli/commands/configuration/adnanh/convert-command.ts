@@ -111,7 +111,8 @@ function formatFiles({ commands }: Conversion, searchPath: string): readonly str
     script === null && !path.includes('{{')).map(({ path }) => path);
   return paths.flatMap((path) => {
     if (findProgram(path, searchPath) === null) {
-      return [`${path} is not here: its hook fails when it is called`];
+      return [path.includes('/') ? `${path} is not here: its hook fails until it is`
+        : `${path} is not in PATH: its hook fails until ${join(OWN_PROGRAMS, path)} is there`];
     }
     return BACKGROUND.test(readScript(path))
       ? [`${path} may leave work in the background ("&"), which ends with the script here: manual `
@@ -157,33 +158,18 @@ function formatNeeds(
   ];
 }
 
-/** Runs in place of a command that is not there: so its hook fails alone, when it is called. */
-const MISSING = {
-  name: 'hook-missing.sh',
-  script: [
-    '#!/bin/sh',
-    'echo "the command of this hook was not there when it was linked: make the link anew" >&2',
-    'exit 127',
-  ],
-};
-
 /** A line for each command, which puts it into the folder. */
 function formatCommands(commands: Conversion['commands'], searchPath: string): string[] {
-  let isAnyMissing = false;
-  const lines = [...commands].flatMap(([name, { path, script }]) => {
+  return [...commands].flatMap(([name, { path, script }]) => {
     // A template decides the path when the hook is read: nothing can be linked before.
     if (path.includes('{{')) return [];
     // No hook may run an interpreter.
     if (script !== null) return [formatScript(name, script)];
     const file = formatFile(name);
-    const program = findProgram(path, searchPath);
-    isAnyMissing ||= program === null;
     // A link of an earlier conversion is made anew. A file is not overwritten, and the shell says
     // so: it may be one that people wrote.
-    return [`[ -L ${file} ] && rm ${file}; ln -s ${program ?? formatPath(path)} ${file}`
-      + (program === null ? `; [ -e ${file} ] || ln -sf ${MISSING.name} ${file}` : '')];
+    return [`[ -L ${file} ] && rm ${file}; ln -s ${formatProgram(path, searchPath)} ${file}`];
   });
-  return isAnyMissing ? [formatScript(MISSING.name, MISSING.script), ...lines] : lines;
 }
 
 function formatFile(name: string): string {
@@ -196,18 +182,21 @@ function formatScript(name: string, script: readonly string[]): string {
   return `[ -e ${file} ] || (set -C; ${write})`;
 }
 
-/** A path as a word of a shell. A name alone is one of a program, not one of a builtin. */
-function formatPath(path: string): string {
+/** Where people install programs of their own, which PATH mostly has. */
+const OWN_PROGRAMS = '/usr/local/bin';
+
+/** The program as a word of a shell: where it is to be, if it is not here. */
+function formatProgram(path: string, searchPath: string): string {
   if (isAbsolute(path)) return shellQuote(path);
-  return path.includes('/') ? `"$PWD"/${shellQuote(path)}` : `"$(command -v ${shellQuote(path)})"`;
+  if (path.includes('/')) return `"$PWD"/${shellQuote(path)}`;
+  return shellQuote(findProgram(path, searchPath) ?? join(OWN_PROGRAMS, path));
 }
 
-/** The program as a word of a shell; null: it is not here. */
+/** The path of a program; a name alone is one of PATH. null: it is not here. */
 function findProgram(path: string, searchPath: string): string | null {
-  if (path.includes('/')) return existsSync(path) ? formatPath(path) : null;
-  const program = searchPath.split(':').filter(isAbsolute).map((folder) => join(folder, path))
-    .find((file) => existsSync(file));
-  return program === undefined ? null : shellQuote(program);
+  const files = path.includes('/') ? [path]
+    : searchPath.split(':').filter(isAbsolute).map((folder) => join(folder, path));
+  return files.find((file) => existsSync(file)) ?? null;
 }
 
 /**

@@ -139,6 +139,8 @@ test('a command is set up by a form alone, and a run tells its output, exit code
   await at.looksGood();
   await at.open(`#/deliveries/${await call(3)}.0`);
   await person.sees(/The command failed \(exit 3\).* \(exit code 3, ran for /);
+  // Of what failed the output is unfolded.
+  await person.sees('$(id); rm -rf /||-n|test|a key');
   await at.isClean();
 });
 

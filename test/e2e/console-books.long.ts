@@ -224,6 +224,7 @@ test('the books that the list shows are exported in each format, in its order', 
       }
       await openScreen(browser, server.url, '#/books?author=austen&sort=-title');
       await person.click('link', 'Import and export');
+      await person.sees('An import fires no events');
       await person.sees('2 books that the list shows');
       await browser.evaluate(KEEP_DOWNLOADS);
       for (const [label, beginning] of [

@@ -19,6 +19,7 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   await person.sees('At GitHub the address goes to: repository or organisation, Settings');
   await person.sees('Leave the secret empty and one is made.');
   await person.sees('it stays as it is', false);
+  await person.choose('Keep requests', 'Every one');
   await person.click('button', 'Next: what is done');
   await person.choose('Action', 'Forward');
   await person.fill('textbox', 'URL', 'nowhere');
@@ -32,6 +33,7 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   await person.sees(`/webhook/in/github`);
   await person.click('button', 'Send a test request');
   await person.sees('It was answered 200.');
+  await person.find('link', 'See this request');
   const secret = /^[0-9a-f]{64}$/m.exec(await person.text())?.[0] ?? '';
   const raw = '{"action":"opened"}';
   const signature = createHmac('sha256', secret).update(raw).digest('hex');
@@ -45,6 +47,7 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   await person.click('link', 'Done');
   await person.sees('Write to the log: warning, for every request.');
   await person.sees(secret);
+  await person.sees(/Keeps\s+every request/);
   await person.click('button', 'Rotate the secret');
   await person.click('button', 'Make a new secret');
   await person.click('button', 'I have it');

@@ -93,11 +93,12 @@ test('one finds out why a request was refused, and mends it until it is accepted
     await person.click('link', /now|ago/);
     await person.sees('It would be refused');
     await person.sees(/failed\s*mismatch/);
+    await person.sees('Give the webhook the secret that the sender has.');
     // The names of the checks stand below each other, however long the words before them are.
     assert.equal(await browser.evaluate(`return new Set([...document.querySelectorAll(
       '.log .message')].map((one) => Math.round(one.getBoundingClientRect().left))).size;`), 1);
-    await person.click('link', 'Change the webhook');
-    await person.find('heading', /github/);
+    await person.click('link', 'Edit the webhook');
+    await person.find('textbox', 'Secret');
     const { text } = await ask(`${server.url}/api/incoming-webhooks`);
     const hooks: { pathSegment: string; identifier: string }[] = JSON.parse(text);
     const hook = hooks.find(({ pathSegment }) => pathSegment === 'github');
@@ -107,6 +108,8 @@ test('one finds out why a request was refused, and mends it until it is accepted
     await browser.evaluate('history.back();');
     await person.sees('It would be accepted.');
     await person.click('button', 'Send again…');
+    await person.sees(/It was refused: its signature does not match\..*without that check/);
+    await person.sees('As a new one', false);
     await person.click('button', 'Send again');
     await person.sees('Again after');
     await person.find('button', 'Pin');

@@ -83,7 +83,7 @@ function drawKeepingState(parent: Element, draw: () => void): void {
   const focusedControl = before[index];
   draw();
   listDetails().forEach((element, position) => {
-    element.open = openStates[position] ?? false;
+    element.open = openStates[position] ?? element.open;
   });
   if (focusedControl === undefined) return;
   // The same control is the one with the same text and link; of several, the one in the same place.

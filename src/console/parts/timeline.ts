@@ -11,7 +11,7 @@ export type TimelineStep = {
   readonly text: string;
   /** More of it, in the same line. */
   readonly note?: string;
-  /** Shown when the user unfolds it. */
+  /** Folded, but that of the last failure. */
   readonly detail: string | null;
   /** Names `detail`. */
   readonly summary?: string;
@@ -21,7 +21,9 @@ export type TimelineStep = {
 export function timeline(
   steps: readonly TimelineStep[], nextAt: string | null, wait: string | null = null,
 ): HTMLElement {
-  const items = steps.map(renderStep);
+  // People come to see why it failed: the answer to the last failure is unfolded.
+  const lastFailure = steps.findLast(({ isGood }) => !isGood);
+  const items = steps.map((step) => renderStep(step, step === lastFailure));
   const addWaitingItem = (...text: readonly Child[]): void =>
     void items.push(h('li.waiting', {}, ...text));
   if (wait !== null) addWaitingItem(wait);
@@ -75,9 +77,11 @@ function isCommandData(data: object): data is CommandData {
 
 function renderStep(
   { at, durationMs, isGood, text, note, detail, summary = 'What came back' }: TimelineStep,
+  isUnfolded: boolean,
 ): HTMLElement {
   return h('li', { class: isGood ? 'good' : 'bad' }, timeElement(at), ' ', h('strong', text),
     ` in ${formatDuration(durationMs)}`,
     note === undefined ? null : h('span.place', ` (${note})`),
-    detail === null ? null : h('details', h('summary', summary), h('pre', detail)));
+    detail === null ? null
+      : h('details', { open: isUnfolded }, h('summary', summary), h('pre', detail)));
 }

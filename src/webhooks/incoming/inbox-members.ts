@@ -26,15 +26,28 @@ const deduplicateSchema: SchemaOf<Deduplication, JsonSchema> = {
 export const inboxMembers = {
   inbox: {
     schema: { kind: 'string', values: ['off', 'failed', 'all'] }, default: 'failed',
-    label: 'Keep',
+    label: 'Keep requests',
     description: 'Which accepted requests are kept on disk: none, those whose action failed, or '
       + 'every one',
+    form: {
+      hint: 'Only requests that are kept are listed with their bodies, and can be sent again.',
+      choices: [
+        ['failed', 'Those whose action failed'], ['all', 'Every one'], ['off', 'None'],
+      ],
+    },
   },
   answer: {
     schema: { kind: 'string', values: ['result', 'accepted'] }, default: 'result',
     description: 'What the sender is answered: the `result` of the action, or that the request is '
       + '`accepted` once it is on disk. Then the action runs later, with retries, and all requests '
       + 'must be kept (`inbox` `all`)',
+    form: {
+      hint: 'What runs later is tried again when it fails, and takes that every request is kept.',
+      choices: [
+        ['result', 'What the action says'],
+        ['accepted', 'At once that it is accepted; the action runs later'],
+      ],
+    },
   },
   deduplicate: {
     schema: deduplicateSchema, default: 'auto', label: 'Tell duplicates by',

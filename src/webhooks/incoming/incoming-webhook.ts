@@ -86,8 +86,8 @@ export const incomingSchema = describeObject({
       },
       isRequired: true, label: 'Path',
       description: 'The end of its address, /webhook/in/<path>: 1-128 of A-Z, a-z, 0-9, `.`, `_`, '
-        + '`~` and `-`. The sender must be told a new one. No other incoming webhook has it as its '
-        + 'name or path',
+        + '`~` and `-`. After a change its sender must call the new address. No other incoming '
+        + 'webhook has it as its name or path',
       option: { placeholder: '<slug>' },
     },
     ...enabledMembers,

@@ -25,6 +25,8 @@ type ResendQuestion = {
   readonly title: string;
   /** Stands before the modes. */
   readonly intro?: Child;
+  /** Whether there is no choice of modes: it can be sent as a new one alone. */
+  readonly isCopied?: boolean;
   /** Stands behind the modes; calls `onChange` when the command is another. */
   readonly createChoices?: (onChange: () => void) => Child;
   /** The command that does the same. */
@@ -34,21 +36,22 @@ type ResendQuestion = {
 
 /** Lets the user choose the mode, and sends in that mode. */
 export function openResendDialog(
-  { title, intro = null, createChoices = () => null, formatLine, send }: ResendQuestion,
+  { title, intro = null, isCopied = false, createChoices = () => null, formatLine, send }:
+  ResendQuestion,
 ): void {
-  let mode = 'retry';
+  let mode = isCopied ? 'new' : 'retry';
   const line = h('div');
   const showLine = (): void => fill(line, codeBlock(formatLine(mode)));
   showLine();
-  const modes = h('fieldset', h('legend', 'How'), ...SEND_MODES.map(([value, label], index) =>
-    h('label.choice', h('input', {
+  const createModes = (): HTMLElement => h('fieldset', h('legend', 'How'),
+    ...SEND_MODES.map(([value, label], index) => h('label.choice', h('input', {
       type: 'radio', name: 'as', checked: index === 0, onchange: () => {
         mode = value;
         showLine();
       },
     }), label)));
   const dialog = openDialog(title, [
-    intro, modes, createChoices(showLine), commandDetails(line),
+    intro, isCopied ? null : createModes(), createChoices(showLine), commandDetails(line),
   ], {
     close: 'Cancel', buttons: [h('button.primary', { onclick: () => {
       dialog.close();

@@ -117,6 +117,7 @@ class BookImportForm {
       createField('all-types', 'Take articles and records of other types for books too',
         this.#hasAllTypes),
       createField('dry', 'Only check it: store nothing', this.#isDry),
+      h('p.hint', 'An import fires no events: outgoing webhooks hear nothing of these books.'),
       h('div.actions', button), this.#report);
   }
 

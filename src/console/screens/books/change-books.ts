@@ -303,7 +303,15 @@ async function putBack(books: readonly Book[]): Promise<number> {
       return null;
     }
   });
-  return done.length + (forgotten.length === 0 ? 0 : await importBooks(forgotten));
+  if (forgotten.length === 0) return done.length;
+  const importedCount = await importBooks(forgotten);
+  if (importedCount > 0) {
+    showNotice(`The server had let go of ${formatQuantity(importedCount, 'deletion')}: ${
+      importedCount === 1 ? 'that book was' : 'those books were'
+    } imported, and no receiver of events hears that ${
+      importedCount === 1 ? 'it is' : 'they are'} back.`, 'bad', null, UNDO_MS);
+  }
+  return done.length + importedCount;
 }
 
 /** Resolves with the number of books that were not there. Throws ApiError. */

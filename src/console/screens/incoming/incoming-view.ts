@@ -33,7 +33,10 @@ const ANSWER_TEXTS = { result: 'what the action said', accepted: 'at once, then 
 export function openIncoming(
   container: HTMLElement, id: string, { query }: ScreenAddress,
 ): () => void {
-  const isNew = query.get('step') === 'test';
+  const step = query.get('step');
+  const isNew = step === 'test';
+  /** Whether the address asks for the form, which is opened once. */
+  let isFormDue = step === 'edit' && callerSession.may('admin');
   const path = apiPath('incoming-webhooks', id);
   const facts = h('div');
   const actionButtons = h('div.actions');
@@ -57,6 +60,10 @@ export function openIncoming(
       ActionCatalog.load(),
     ]);
     view = { webhook, path, etag, actions, refresh };
+    if (isFormDue) {
+      isFormDue = false;
+      return editIncoming(container, view);
+    }
     const test = testSection(view, examples, readFacts);
     if (!isNew) showFacts(view);
     const content = isNew ? renderTestStep(view, examples, test)

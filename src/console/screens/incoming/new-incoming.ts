@@ -20,7 +20,8 @@ const STEPS = ['Who sends', 'What is done', 'Test'];
 const SECRET_HINT =
   'Requests are checked against it: a key, a token, a public key or a certificate.';
 /** The members of the first step. */
-const SENDER_MEMBERS = ['verification', 'pathSegment', 'secret', 'name', 'description'];
+const SENDER_MEMBERS =
+  ['verification', 'pathSegment', 'secret', 'name', 'description', 'inbox'];
 
 export function openNewIncoming(container: HTMLElement): () => void {
   return openView(container, async () => {

@@ -138,8 +138,10 @@ function actions(
 
 /** Asks through which routes, and in which mode, the request is sent again. */
 async function openReplayDialog(
-  container: HTMLElement, { id, hook, routes }: PublicRequest, refresh: () => void,
+  container: HTMLElement, request: PublicRequest, refresh: () => void,
 ): Promise<void> {
+  const { id, hook, routes } = request;
+  const refusal = formatRefusal(request);
   const names = new Set(routes.map(({ name }) => name));
   const webhook = await getJson<{ readonly routes?: readonly { readonly name: string }[] }>(
     apiPath('incoming-webhooks', hook));
@@ -147,7 +149,9 @@ async function openReplayDialog(
   for (const { name } of webhook.routes ?? [{ name: 'default' }]) names.add(name);
   const chosenRoutes = new Set<string>();
   openResendDialog({
-    title: 'Send it again?',
+    title: 'Send it again?', isCopied: refusal !== null,
+    intro: refusal === null ? null : h('p', `It was refused: ${refusal}. Sent again, it becomes a `
+      + 'new request whose action runs without that check. Do so only if you know who sent it.'),
     createChoices: (onChange) => names.size < 2 ? null : h('fieldset', h('legend', 'Routes'),
       ...[...names].map((name) => h('label.choice', h('input', {
         type: 'checkbox', onchange: () => {
@@ -200,11 +204,31 @@ function diagnosisSection(request: PublicRequest): HTMLElement | null {
     container);
 }
 
+/** What to do about a failed check. The webhook's form has the fields in quotes. */
+const REMEDIES: Partial<Record<NonNullable<Diagnosis['failedCheck']>, string>> = {
+  configuration: 'The webhook takes no such request as it is: add to it what is missing.',
+  secret: 'Give the webhook its secret anew, as the sender has it.',
+  address: 'If you know who calls from there, add the address to “Allowed addresses”.',
+  handshake: 'Have the sender ask again, and check that “Sender” is the one who asks.',
+  signature_missing: 'Choose as “Sender” the one who sends, or give the sender the secret of the '
+    + 'webhook, so that it signs.',
+  signature_form: 'Choose as “Sender” the one who sends: this one signs otherwise.',
+  parts: 'Choose as “Sender” the one who sends. If it is, a proxy on the way may have taken a '
+    + 'header away.',
+  mismatch: 'Give the webhook the secret that the sender has. If it is the same, something on the '
+    + 'way has changed the body.',
+  stale: 'Set the clocks of both computers. A sender that takes long needs a greater “Clock '
+    + 'difference”.',
+};
+
 function renderDiagnosis(diagnosis: Diagnosis, hook: string): HTMLElement {
-  const { accepted, checks } = diagnosis;
+  const { failedCheck, checks } = diagnosis;
+  const remedy = failedCheck === null ? undefined : REMEDIES[failedCheck];
   return h('div.card',
-    h('p', h('strong', formatOutcome(diagnosis)),
-      ' ', accepted ? null : h('a', { href: href(['incoming', hook]) }, 'Change the webhook')),
+    h('p', h('strong', formatOutcome(diagnosis))),
+    remedy === undefined ? null : h('p', remedy, ' ', callerSession.may('admin')
+      ? h('a', { href: href(['incoming', hook], { step: 'edit' }) }, 'Edit the webhook')
+      : h('a', { href: href(['incoming', hook]) }, 'See the webhook')),
     h('ol.log', {}, ...checks.map(({ check, status, finding }) =>
       h('li', badge(status), h('span.message', formatCheck(check)),
         ` ${finding}`))));

@@ -259,8 +259,10 @@ async function checkNearMiss(
   const change = await findNearMiss({
     scheme, quirk, preset: preset.name, settings, secrets, request, url, nowMs,
   });
-  if (change === null) report.note('near_miss', 'skipped', 'no usual mistake explains it');
-  else report.note('near_miss', 'hint', `would match ${change}`);
+  if (change === null) {
+    report.note('near_miss', 'skipped',
+      'no usual mistake explains it: most likely the sender has another secret');
+  } else report.note('near_miss', 'hint', `would match ${change}`);
 }
 
 function checkAge(

@@ -1,4 +1,5 @@
 /** Tokens are created and revoked on the control socket only: no token can create another. */
+import { formatTimestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { logWrite } from '../resources/change-log.ts';
 import { LIST_HEADERS, arraySchema, sendList } from '../resources/route-specs.ts';
@@ -78,8 +79,13 @@ export function tokenRoutes(tokens: Tokens, state: () => AccessState): readonly 
 
 /** Makes the answer of `getAccess`. A caller who needs no token may do everything. */
 function describeGrant(grant: Grant | null): object {
-  const { scope, name, binding } = grant ?? { scope: 'admin', name: null };
-  return { scope, name, ...binding === undefined ? {} : { webhooks: binding.webhooks } };
+  if (grant === null) return { scope: 'admin', name: null };
+  const { scope, name, expiresAtMs, binding } = grant;
+  // Members without a value are left out of the JSON.
+  return {
+    scope, name, webhooks: binding?.webhooks,
+    expiresAt: expiresAtMs === undefined ? undefined : formatTimestamp(expiresAtMs),
+  };
 }
 
 /** The list is on the control socket, where commands need it, and in the API. */

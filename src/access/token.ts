@@ -105,6 +105,10 @@ export const accessSchema = describeObject({
       schema: { kind: 'string' }, isRequired: true, isNullable: true,
       description: 'Of the token; null without one',
     },
+    expiresAt: {
+      schema: { kind: 'string', format: 'date-time' }, isAlwaysPresent: false,
+      description: 'When the token ends; absent: never by itself',
+    },
     webhooks: {
       schema: webhooksSchema, isAlwaysPresent: false,
       description: 'The outgoing webhooks that the token is for; absent: all that there is',

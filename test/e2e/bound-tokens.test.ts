@@ -7,6 +7,7 @@ import { runCommand } from '../cli/io.ts';
 import {
   HOOKS, UNKNOWN_ID, assertSame, inWorld, parse, parseList, type Ask,
 } from '../support/customers.ts';
+import { ask } from './ask.ts';
 import { makeBoundToken } from '../support/make-token.ts';
 import { BOUND_SCOPE_OF, BOUND_SCOPES, SCOPE_OF } from '../support/scopes.ts';
 
@@ -39,6 +40,19 @@ test('a caller learns what his token is for', () => inWorld({}, async ({ operato
   assert.deepEqual(await access(operator), { scope: 'admin', name: 'admin' });
   assert.deepEqual(await access(await customer('resend', 'acme', 'acme-*')),
     { scope: 'resend', name: 'acme', webhooks: ['acme', 'acme-*'] });
+}));
+
+test('a caller learns when his token ends', () => inWorld({}, async ({ server }) => {
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+  for (const [scope, binding] of [['read', { webhooks: ['acme'] }], ['write', {}]] as const) {
+    const { code, stdout, stderr } = await runCommand(['token:create', '--name', 'acme', '--scope',
+      scope, '--expires', expiresAt, '--data', server.data,
+      ...'webhooks' in binding ? ['--webhook', 'acme'] : []]);
+    assert.equal(code, 0, stderr);
+    const { text } = await ask(`${server.url}/api/access`,
+      { headers: { authorization: `Bearer ${stdout.trim()}` } });
+    assert.deepEqual(JSON.parse(text), { scope, name: 'acme', expiresAt, ...binding });
+  }
 }));
 
 test('the list of webhooks is that of his own, whatever it is asked', () =>

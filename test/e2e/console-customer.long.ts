@@ -19,6 +19,7 @@ const LOOK = { HOOKSHELF_CONSOLE_TITLE: 'Acme & Sons', HOOKSHELF_CONSOLE_ACCENT:
 const COUNT_ROWS = "return document.querySelectorAll('.rows tbody tr[data-key]').length;";
 
 type World = {
+  readonly data: string;
   readonly server: Running;
   readonly target: HttpTarget;
   /** Identifiers of webhooks by their names. */
@@ -27,6 +28,8 @@ type World = {
   /** Opens the console as who holds such a token. */
   readonly signIn: (scope: 'read' | 'resend' | 'write', ...webhooks: string[]) => Promise<void>;
   readonly signInAsOperator: () => Promise<void>;
+  /** Opens the console by the link with such a token. */
+  readonly enter: (token: string) => Promise<void>;
   /** Ends the tokens of that name, as commands do. */
   readonly revoke: (name: string) => Promise<void>;
 };
@@ -65,7 +68,7 @@ async function inWorld(use: (world: World) => Promise<void>): Promise<void> {
       }
       await until('all was tried', () => target.received.length >= 10);
       await use({
-        server, target, ids, call,
+        data, server, target, ids, call, enter,
         async revoke(name) {
           const { code, stderr } = await hookshelf(['token:revoke', name, '--data', data]);
           assert.equal(code, 0, stderr);
@@ -99,6 +102,15 @@ test('his overview says what works, what fails since when and why, and what wait
     assert.doesNotMatch(String(await browser.evaluate('return document.body.innerText;')), /bolt/);
     await person.click('link', /^acme-eu/);
     await person.find('heading', 'acme-eu');
+  }));
+
+test('his overview says until when he has access', { skip }, () =>
+  inWorld(async ({ data, enter }) => {
+    const { stdout, stderr } = await hookshelf(['token:create', '--name', 'acme', '--scope', 'read',
+      '--webhook', 'acme', '--expires', '2d', '--data', data]);
+    assert.match(stdout, /^hookshelf_/, stderr);
+    await enter(stdout.trim());
+    await person.sees(/Your access ends\s+\d+ \w+ 20\d\d, \d\d:\d\d:\d\d, in (48 h|2 days)/);
   }));
 
 test('nothing is said to work to which nothing was sent', { skip }, () =>

@@ -1,7 +1,8 @@
 /** A customer's overview: whether his webhooks work, since when not and why, and what waits. */
 import { countItems, getJson, getPage } from '../base/api-calls.ts';
+import { callerSession } from '../base/caller-session.ts';
 import { fill, h, type Child } from '../base/dom.ts';
-import { formatCount, formatQuantity, timeElement } from '../base/format.ts';
+import { formatCount, formatQuantity, formatTimestamp, timeElement } from '../base/format.ts';
 import { href } from '../base/screen-address.ts';
 import { createWebhookLabel } from '../base/webhook-labels.ts';
 import { statusCard } from '../parts/badge.ts';
@@ -63,8 +64,11 @@ async function fetchOverview(): Promise<Overview> {
 function render(overview: Overview): HTMLElement[] {
   const { webhooks, webhookCount, waitingCount, oldestWaitsSince, failedCount } = overview;
   const { times, deliveries, since } = overview.statistics;
+  const accessEnd = ['Your access ends', formatAccessEnd()] as const;
   if (webhookCount === 0) {
-    return [emptyState('There is no webhook yet that this token is for.', null)];
+    return [
+      emptyState('There is no webhook yet that this token is for.', null), factList([accessEnd]),
+    ];
   }
   const link = (status: string, count: number): HTMLElement =>
     h('a', { href: href(['deliveries'], { status }) }, formatCount(count));
@@ -74,6 +78,7 @@ function render(overview: Overview): HTMLElement[] {
       ['Deliveries that wait', link('pending', waitingCount)],
       ['The oldest of them came', timeElement(oldestWaitsSince, '–')],
       ['Deliveries that failed', link('failed', failedCount)],
+      accessEnd,
     ]),
     h('h2', webhookCount === 1 ? 'Your webhook' : 'Your webhooks'),
     stackedTable(['Webhook', 'State', 'Last failure', 'Last success', 'Waiting'],
@@ -83,6 +88,13 @@ function render(overview: Overview): HTMLElement[] {
     h('h2', `In the last hour${formatSince(since, times)}`), attemptsChart('Delivery attempts',
       { times, minutesEach: 1 }, deliveries.delivered, deliveries.failed),
   ];
+}
+
+/** null: never by itself. */
+function formatAccessEnd(): HTMLElement | null {
+  const { expiresAt } = callerSession.access;
+  return expiresAt === undefined ? null
+    : h('span', `${formatTimestamp(expiresAt)}, `, timeElement(expiresAt));
 }
 
 /** A restart of the server begins the counts anew. */

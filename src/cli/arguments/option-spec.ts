@@ -44,6 +44,8 @@ export type CommandLineSpec = {
   readonly options: OptionSpecs;
   /** Exactly one of the options in each list must be given. */
   readonly oneOf?: readonly (readonly string[])[];
+  /** By options that another program has, the hints at what stands in their place here. */
+  readonly foreignOptions?: ReadonlyMap<string, string>;
 };
 
 // Short names, as the command tables consist of little else.

@@ -177,12 +177,24 @@ export function parseLine(
       const hint = `write ${token.rawName}=${shownValue} if that is the value`;
       throw new AppError('usage', `${token.rawName} needs a value; ${hint}`);
     }
-    options.push({
+    const rawName = findUnknownWord(words[token.index] ?? '', token.name, optionSpecs);
+    options.push(rawName === null ? {
       name: token.name === 'id' ? 'identifier' : token.name,
       rawName: token.rawName, value: token.value,
-    });
+    } : { name: rawName, rawName, value: token.value });
   }
   return { name: operands.shift() ?? null, operands, options, beforeName };
+}
+
+/**
+ * The option in a word such as `-port` or `-verbose`, which Go programs take for `--port`, and Node
+ * for `-p ort` or for an option a letter; null: the word has options of ours. No option bears the
+ * dash in its name, so that the whole word is refused.
+ */
+function findUnknownWord(word: string, name: string, options: OptionSpecs): string | null {
+  const [, longName] = /^-([a-z][a-z-]+)/.exec(word) ?? [];
+  if (longName === undefined) return null;
+  return Object.hasOwn(options, longName) || !Object.hasOwn(options, name) ? `-${longName}` : null;
 }
 
 type NodeOption = { readonly type: 'string' | 'boolean'; readonly short?: string };
@@ -289,6 +301,7 @@ function createUnknownOptionError(
 ): AppError {
   const bare = rawName.replace(/^-+/, '');
   const near = findNearest(bare, Object.keys(options));
-  const hint = near === null ? `see hookshelf help ${spec.name}` : `did you mean --${near}?`;
+  const hint = spec.foreignOptions?.get(bare)
+    ?? (near === null ? `see hookshelf help ${spec.name}` : `did you mean --${near}?`);
   return new AppError('usage', `unknown option ${rawName} of ${spec.name}; ${hint}`);
 }

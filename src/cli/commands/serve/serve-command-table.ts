@@ -3,6 +3,14 @@ import { flag, text } from '../../arguments/option-spec.ts';
 import { KEEP_VALUES } from '../../../webhooks/configuration/keepable-members.ts';
 import type { CommandSpec } from '../command-context.ts';
 
+const ADNANH_OPTIONS = new Map([
+  ['hooks', 'hookshelf config:convert --from adnanh <file> makes a file for --apply of it'],
+  ['hotreload', 'SIGHUP or SIGUSR1 has the file of --apply read again'],
+  ['ip', 'the address to listen on is --host'],
+  ['urlprefix', 'set HOOKSHELF_SERVER_WEBHOOK_PATH'],
+  ['verbose', 'the log is on standard error; HOOKSHELF_LOG_LEVEL=debug makes it longer'],
+]);
+
 export const SERVE_COMMAND: CommandSpec = {
   name: 'serve', isLocal: true, makesData: true,
   summary: 'Serve the catalog and the webhooks (also without a command)',
@@ -25,6 +33,7 @@ export const SERVE_COMMAND: CommandSpec = {
     },
     yes: flag('with --apply: even where a secret is lost, or what still waits'),
   },
+  foreignOptions: ADNANH_OPTIONS,
   needsActions: true,
   examples: [
     'hookshelf serve', 'hookshelf -p 9000', 'hookshelf serve --data /var/lib/hookshelf',

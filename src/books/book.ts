@@ -8,9 +8,10 @@ import { isJsonObject } from '../base/fields.ts';
 import { foldCase } from '../base/text/fold.ts';
 import { describeObject, type InputOf, type RecordOf } from '../base/schema-types.ts';
 import { explainCountry, parseCountry } from './country.ts';
+import { isBefore } from './date-order.ts';
 import { explainIsbn, parseIsbn } from './isbn.ts';
 import { mergedIdsMember } from './merged-ids.ts';
-import { explainPartialDate, isBefore, parsePartialDate } from './partial-date.ts';
+import { explainPartialDate, parsePartialDate } from './partial-date.ts';
 
 export const READING_STATUSES = ['to-read', 'reading', 'paused', 'read', 'abandoned'] as const;
 export const RATING_MAX = 5;

@@ -21,12 +21,3 @@ export function explainPartialDate(text: string): string {
   const form = 'must be a date as YYYY, YYYY-MM or YYYY-MM-DD';
   return PARTIAL_DATE.test(text) ? `${form}: there is no ${text}` : `${form}, not ${quote(text)}`;
 }
-
-/**
- * Whether `left` is certainly earlier than `right`. Only the parts that both have are compared, so
- * 1960 is not before 1960-05.
- */
-export function isBefore(left: string, right: string): boolean {
-  const length = Math.min(left.length, right.length);
-  return left.slice(0, length) < right.slice(0, length);
-}

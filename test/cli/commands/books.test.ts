@@ -151,6 +151,14 @@ for (const way of WAYS) {
       const { stderr } = await place.run(['book:merge', id, '--from', early, '--fill']);
       assert.match(stderr, /^hookshelf: from the other book: reading\.owned\n/);
       assert.match(stderr, /gone with it: reading\.finishedOn; POST .* for a minute\n$/);
+      const open = await addBook(place, { ...EMMA,
+        reading: { status: 'reading', startedOn: '2020-02' } });
+      const read = await addBook(place, { ...EMMA,
+        reading: { status: 'read', finishedOn: '2020-03' } });
+      const ended = await place.run(['book:merge', open, '--from', read, '--fill']);
+      assert.match(ended.stderr, /: reading\.status, reading\.finishedOn\n$/);
+      assert.deepEqual((await place.json(['book:show', open]))['reading'],
+        { status: 'read', startedOn: '2020-02', finishedOn: '2020-03' });
       const gone = await place.run(['book:merge', id, '--from', from]);
       assert.deepEqual([gone.code, gone.stdout], [1, '']);
       assert.match(gone.stderr, /^hookshelf: there is no book "/);

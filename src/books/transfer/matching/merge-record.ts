@@ -10,8 +10,7 @@ import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX, METADATA_BYTES_MAX } from '../../book.ts';
 import { combineLists, joinMembers, separateMembers } from '../../book-members.ts';
-import { COMBINED_MEMBERS } from '../../merge-choice.ts';
-import { isBefore } from '../../partial-date.ts';
+import { COMBINED_MEMBERS, READING_DATES, listRefusedDates } from '../../merge-choice.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
 import { SOURCE_MEMBERS, asObject, findOwnId } from '../mapping/metadata-source.ts';
@@ -25,8 +24,6 @@ export type MergedRecord = {
 };
 
 const DATE_PUBLISHED = 'datePublished';
-const READING_DATES: readonly [started: string, finished: string] =
-  ['reading.startedOn', 'reading.finishedOn'];
 
 /** The format of a record, as far as it tells its fields; null for our own. */
 type RecordFormat = Pick<SourceFormat, 'ownIdFields' | 'exportOf'> | null;
@@ -40,6 +37,7 @@ export function mergeRecord(
   const recordMembers = separateMembers(record);
   const names = Object.keys(recordMembers)
     .filter((name) => name !== 'metadata' && isSaid(recordMembers, name));
+  // The file says nothing of the book's other date, which stays.
   const refusedNames = listRefusedDates(bookMembers, recordMembers);
   const changes = Object.fromEntries(names.filter((name) => !refusedNames.includes(name))
     .map((name) => [name, recordMembers[name] ?? null]));
@@ -48,18 +46,6 @@ export function mergeRecord(
     members: metadata === undefined ? members : { ...members, metadata },
     leftOut: [...leftOut, ...refusedNames],
   };
-}
-
-/**
- * The dates of the record that the model refuses beside those that the book has: a reading does not
- * end before it begins. The book's stay, as the file says nothing of them. Both have the members of
- * `reading` by their names with a dot.
- */
-export function listRefusedDates(stored: JsonObject, said: JsonObject): readonly string[] {
-  const [started, finished] = READING_DATES.map((name) => said[name] ?? stored[name]);
-  const areContrary = typeof started === 'string' && typeof finished === 'string'
-    && isBefore(finished, started);
-  return areContrary ? READING_DATES.filter((name) => said[name] !== undefined) : [];
 }
 
 /**

@@ -108,8 +108,9 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     name: 'book:merge', summary: 'Merge a book into another, and delete it',
     details: [
       'All members of the book stay but those that are named; --fill names those that it lacks',
-      'and the other has, and unites the lists that both have. Records of imports that come with',
-      'the id of the deleted book, or with those of its sources, are left alone from then on.',
+      'and the other has, and unites the lists that both have; where the other book alone is read,',
+      'status and dates are of that. Records of imports that come with the id of the deleted book,',
+      'or with those of its sources, are left alone from then on.',
     ],
     options: {
       ...book, ...bookMergeOptions,

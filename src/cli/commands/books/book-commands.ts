@@ -15,8 +15,7 @@ import {
 import { bookSchema } from '../../../books/book.ts';
 import { MEMBER_SCHEMAS, separateMembers } from '../../../books/book-members.ts';
 import { bookResource } from '../../../books/book-resource.ts';
-import { chooseValue } from '../../../books/merge-choice.ts';
-import { listRefusedDates } from '../../../books/transfer/matching/merge-record.ts';
+import { chooseValues } from '../../../books/merge-choice.ts';
 import { JsonSplitter } from '../../../books/transfer/json-splitter.ts';
 import type { SplitElement } from '../../../books/transfer/json-splitter.ts';
 
@@ -94,20 +93,16 @@ export async function mergeBooks(context: CommandContext): Promise<void> {
 /** The members that a merge takes of the other book, and those that it unites. */
 type MergeChoices = { readonly members: string[]; readonly combine: string[] };
 
-/**
- * Adds what the book lacks, and the lists that both have, as far as nobody has named them. A date
- * of the other's reading that contradicts the book's is not added.
- */
+/** Adds what `chooseValues` takes of the other book, as far as nobody has named it. */
 function addChoices({ members, combine }: MergeChoices, book: JsonObject, other: JsonObject): void {
   const namedMembers = new Set([...members, ...combine]);
-  const refusedDates = listRefusedDates(book,
-    Object.fromEntries(Object.entries(other).filter(([name]) => book[name] === undefined)));
+  const firstChoices = chooseValues(book, other);
   for (const name of MEMBER_SCHEMAS.keys()) {
     const [group = ''] = name.split('.');
     const isOfService = bookSchema.members[name]?.readOnly !== undefined;
     if (isOfService || namedMembers.has(name) || namedMembers.has(group)) continue;
-    const choice = chooseValue(name, book[name], other[name]);
-    if (choice === 'other' && !refusedDates.includes(name)) members.push(name);
+    const choice = firstChoices.get(name);
+    if (choice === 'other') members.push(name);
     if (choice === 'both' && !isDeepStrictEqual(book[name], other[name])) combine.push(name);
   }
 }

@@ -1,7 +1,7 @@
 /** Compares two books member by member. Pure. */
 import { encodeJson, isContainer, parseJson } from '../../base/json-text.ts';
 import type { Book } from '../../../books/book.ts';
-import { COMBINED_MEMBERS, chooseValue, type MergeChoice } from '../../../books/merge-choice.ts';
+import { COMBINED_MEMBERS, chooseValues, type MergeChoice } from '../../../books/merge-choice.ts';
 
 export type ComparedMember = {
   /** Names of members, and positions in lists from 0 on: `['authors', 0, 'name']`. */
@@ -36,10 +36,12 @@ type ComparedChoice = {
 
 /** The members that can be chosen, those of `reading` one by one; an empty list is none. */
 export function listMergeChoices(target: Book, duplicate: Book): readonly ComparedChoice[] {
-  return compareValues(separateMembers(target), separateMembers(duplicate))
+  const [members, otherMembers] = [separateMembers(target), separateMembers(duplicate)];
+  const choices = chooseValues(Object.fromEntries(members), Object.fromEntries(otherMembers));
+  return compareValues(members, otherMembers)
     .filter(({ isDifferent }) => isDifferent)
     .map(({ key: name, values }) => ({
-      name, path: name.split('.'), values, initial: chooseValue(name, ...values),
+      name, path: name.split('.'), values, initial: choices.get(name) ?? 'own',
       canCombine: COMBINED_MEMBERS.includes(name) && !values.includes(undefined),
     }));
 }

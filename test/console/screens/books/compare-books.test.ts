@@ -68,3 +68,10 @@ test('at first a merge has what either book lacks, and the items of both lists',
     ['reading.shelves', 'other', false],
   ]);
 });
+
+test('at first a merge has no reading that ends before it starts', () => {
+  const [choice] = listMergeChoices(
+    { ...BOOK, reading: { startedOn: '2024' } }, { ...BOOK, reading: { finishedOn: '2023' } })
+    .filter(({ name }) => name === 'reading.finishedOn');
+  assert.equal(choice?.initial, 'own');
+});

@@ -81,7 +81,7 @@ import {
   ACTIONS_FOLDER, loadActionModules,
 } from './webhooks/actions/modules/load-action-modules.ts';
 import type { ModuleSelection } from './webhooks/actions/modules/load-action-modules.ts';
-import { ALL_OWNED } from './webhooks/work/ownership.ts';
+import { ALL_OWNED, PAUSED } from './webhooks/work/ownership.ts';
 import type { WebhooksOptions } from './webhooks/webhooks-options.ts';
 import { resolveHooks } from './webhooks/members/directory.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
@@ -374,9 +374,10 @@ function composeDomains(
   },
   closers: Closers,
 ): Domains {
-  const { store, nodes, clock, logger, statistics, maxMemoryBytes } = deps;
+  const { store, nodes, clock, logger, statistics, settings, maxMemoryBytes } = deps;
   const { webhooks, client } = composeRelay({
-    ...deps, ownership: nodes?.ownership ?? ALL_OWNED, actions, baseUri,
+    ...deps, actions, baseUri,
+    ownership: nodes?.ownership ?? (settings.server.paused ? PAUSED : ALL_OWNED),
     optionalActions: commands.actions,
     onOutcome: statistics.record,
     isTokenInForce: (find, tokenId) => access.tokens.isInForce(find, tokenId),

@@ -66,7 +66,7 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
 function readStatus(
   {
     store, unreadiness, collections, indexes, countImportedRecords, webhooks, listening,
-    listFollowers, readBackups, clock, startedMs,
+    listFollowers, readBackups, settings, clock, startedMs,
   }: MonitoringDeps,
 ): ServiceStatus {
   const reason = unreadiness();
@@ -77,7 +77,7 @@ function readStatus(
   const requests = webhooks.requests.totals();
   const backups = readBackups();
   return {
-    isReady: reason === null, reason,
+    isReady: reason === null, reason, isPaused: settings.settings.server.paused,
     version: VERSION, node: process.versions.node, startedAt: formatTimestamp(startedMs),
     server: describeServer(listening(), clock.now()),
     store: {

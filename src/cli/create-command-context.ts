@@ -33,7 +33,7 @@ const NAMES_BEFORE_JOURNAL = [SETTINGS_FILE, 'actions', 'command-runs', 'lock'];
 
 /** Flags, and the settings whose values they give. */
 const SETTING_FLAGS: Readonly<Record<string, string>> = {
-  port: 'server.port', host: 'server.host',
+  port: 'server.port', host: 'server.host', paused: 'server.paused',
 };
 
 const loadRemoteModules = lazyImport(() => import('./api-client/remote-target.ts'));
@@ -128,10 +128,11 @@ function loadDirectorySettings(
   return loadSettings({ ...listCallersSources(context), file });
 }
 
-function listCallersSources({ args, io }: CommandContext): SettingsSources {
-  const flags = Object.entries(SETTING_FLAGS).flatMap(([flag, name]): FlagValue[] => {
-    const value = args.find(flag);
-    return value === undefined ? [] : [{ name, value, flag: `--${flag}` }];
+function listCallersSources({ spec, args, io }: CommandContext): SettingsSources {
+  const namedFlags = Object.entries(SETTING_FLAGS).filter(([flag]) => args.has(flag));
+  const flags = namedFlags.map(([flag, name]): FlagValue => {
+    const value = spec.options[flag]?.type === 'boolean' ? 'true' : args.get(flag);
+    return { name, value, flag: `--${flag}` };
   });
   return { flags, environment: io.environment };
 }

@@ -16,6 +16,7 @@ const SCALAR: SchemaOf<string | JsonNumber | boolean, JsonSchema> = ANY_JSON;
 
 export const statusSchema = objectSchema('Status', {
   isReady: FLAG, reason: [TEXT, 'Why it is not ready; null: it is'],
+  isPaused: [FLAG, 'Whether `server.paused` keeps deliveries and kept requests waiting'],
   version: TEXT, node: TEXT, startedAt: TIME,
   server: objectSchema('ServerStatus', {
     urls: [arraySchema(TEXT), 'Where it listens: `http://127.0.0.1:8000`, or `unix:` and a path'],

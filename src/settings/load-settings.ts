@@ -100,6 +100,10 @@ function checkAcrossSettings(
     problems.push('setting `store.passwordFile` (from '
       + `${origins.get('store.passwordFile')}) needs \`store.url\` as well`);
   }
+  if (values.get('server.paused') === true && values.get('store.url') !== null) {
+    problems.push(`setting \`server.paused\` (from ${origins.get('server.paused')}) is for a `
+      + 'server alone on its data, and not for one of several nodes (`store.url`)');
+  }
   const headersS = Number(values.get('server.headersTimeout'));
   const requestS = Number(values.get('server.requestTimeout'));
   if (headersS <= requestS) return;

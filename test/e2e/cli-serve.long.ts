@@ -5,7 +5,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { endOf } from '../support/children.ts';
+import { startHttpTarget } from '../support/http-target.ts';
 import { inFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { ask } from './ask.ts';
 import { hookshelf, start, startServer } from './processes.ts';
 
 function statusOf(url: string): Promise<number> {
@@ -42,6 +45,25 @@ test('commands work while the server runs, after kill -9, and without it', () =>
     const again = await startServer(['--data', data]);
     assert.equal(await statusOf(`${again.url}/api/books/${id}`), 200);
     await again.stop();
+  }));
+
+test('serve --paused says that it sends nothing, and the next start sends what waited', (context) =>
+  inFolder(async (data) => {
+    const target = await startHttpTarget();
+    context.after(() => target.close());
+    const paused = await startServer(['--data', data, '--paused']);
+    await ask(`${paused.url}/api/outgoing-webhooks`,
+      { method: 'POST', body: { targetUrl: target.url, triggerEvent: 'it' } });
+    await ask(`${paused.url}/api/events`, { method: 'POST', body: { name: 'it', payload: {} } });
+    const { text } = await ask(`${paused.url}/api/status`);
+    assert.equal(JSON.parse(text).isPaused, true);
+    const { code, stderr } = await paused.stop('SIGTERM');
+    assert.equal(code, 0);
+    assert.match(stderr, /"level":"warning","message":"nothing is sent or run: [^"]*--paused/);
+    assert.deepEqual(target.received, []);
+    const server = await startServer(['--data', data]);
+    await until('it has arrived', () => target.received.length === 1);
+    await server.stop('SIGTERM');
   }));
 
 test('what a custom action left running does not keep the server from ending', () =>

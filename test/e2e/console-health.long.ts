@@ -150,6 +150,12 @@ test('the overview says that the queue of deliveries is full', { skip },
     await person.sees(/not those that queue deliveries, as 1 wait \(outgoing\.maxPending\)/);
   }, { HOOKSHELF_OUTGOING_MAX_PENDING: '1' }));
 
+test('the overview says that nothing is sent or run', { skip },
+  () => withServer(async (server) => {
+    await open(server, '#/');
+    await person.sees('Writes are taken; nothing is sent or run (server.paused).');
+  }, { HOOKSHELF_SERVER_PAUSED: 'true' }));
+
 test('the overview names keys that hold back many deliveries', { skip },
   () => withServer(async (server) => {
     await target.turn('failing');

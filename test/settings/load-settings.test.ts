@@ -36,7 +36,7 @@ test('the defaults are the contract\'s', () => {
     server: {
       port: 8000, host: '127.0.0.1', baseUri: null, webhookPath: null, maxBodyBytes: 1048576,
       requestTimeout: 30, headersTimeout: 10, keepAliveTimeout: 65, shutdownTimeout: 10,
-      console: true, mcp: false, apiToken: null,
+      console: true, mcp: false, paused: false, apiToken: null,
       tlsCert: null, tlsKey: null, corsOrigins: [], allowedHosts: [], maxConnections: 10000,
       trustProxy: false,
     },
@@ -244,6 +244,9 @@ const REFUSED: readonly (readonly [string, SettingsSources, RegExp])[] = [
     /must be one of .*, error \(did you mean warning\?\), not "warn"/],
   ['a certificate without its key', fromFile({ server: { tlsCert: 'a.pem' } }),
     /`server\.tlsCert` \(from the\.json\) needs `server\.tlsKey` as well/],
+  ['a pause beside other nodes',
+    fromFile({ server: { paused: true }, store: { url: 'etcd://one:2379' } }),
+    /`server\.paused` \(from the\.json\) is for a server alone on its data/],
   ['a head slower than its request',
     fromFile({ server: { headersTimeout: 20, requestTimeout: 10 } }), /must not be more than/],
 ];

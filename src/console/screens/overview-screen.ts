@@ -154,11 +154,12 @@ function waitingSection({ waiting }: ServiceStatus): readonly HTMLElement[] {
 
 function statusBanner(
   {
-    isReady, reason, deliveries, webhooks: { failing, rejecting }, unhealthy, backups,
+    isReady, reason, isPaused, deliveries, webhooks: { failing, rejecting }, unhealthy, backups,
   }: ServiceStatus, justFailedCount: number,
 ): HTMLElement {
   if (!isReady) return statusCard('failed', `Writes are refused: ${reason ?? ''}`);
   const problems: string[] = [];
+  if (isPaused) problems.push('nothing is sent or run (server.paused)');
   if (deliveries.fullReason !== null) {
     problems.push(`not those that queue deliveries, as ${deliveries.fullReason}`);
   }
@@ -173,7 +174,8 @@ function statusBanner(
   }
   if (backups !== null && backups.failure !== null) problems.push('the last backup failed');
   if (problems.length > 0) {
-    const others = problems.length === 1 && justFailedCount > 0 ? 'warning' : 'failed';
+    const isMild = problems.length === 1 && (justFailedCount > 0 || isPaused);
+    const others = isMild ? 'warning' : 'failed';
     const [state = others] = WEBHOOK_STATES.filter((name) =>
       (name === 'failing' && failing > 0) || (name === 'rejecting' && rejecting > 0));
     return statusCard(state, `Writes are taken; ${problems.join(', ')}.`);

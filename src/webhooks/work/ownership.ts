@@ -38,6 +38,9 @@ export const ALL_OWNED: Ownership = {
   onChange: () => () => {},
 };
 
+/** Owns all as well, and begins nothing: what is due waits. */
+export const PAUSED: Ownership = { ...ALL_OWNED, mayBegin: () => false };
+
 /** Resolves with null as soon as `cutOff` aborts: nobody can use the result after that. */
 export function unlessCutOff<T>(promise: Promise<T>, cutOff: AbortSignal): Promise<T | null> {
   if (cutOff.aborted) {

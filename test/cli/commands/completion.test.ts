@@ -42,7 +42,7 @@ const SHOW_OPTIONS = [
 ];
 const SERVE_OPTIONS = [
   'allow-anonymous', 'apply', 'config', 'data', 'debug', 'help', 'host', 'json', 'keep',
-  'max-memory', 'no-overlap', 'port', 'prune', 'set', 'yes',
+  'max-memory', 'no-overlap', 'paused', 'port', 'prune', 'set', 'yes',
 ];
 const HELP_OPTIONS = ['config', 'data', 'debug', 'help', 'json'];
 

@@ -371,6 +371,14 @@ test('doctor finds a port of our server that nobody answers', () =>
     assert.equal(code, 1);
   }));
 
+test('doctor warns of a server that sends and runs nothing', () =>
+  inPlace('without a server', async (place) => {
+    const { code, stdout } = await runDoctorBeside(place,
+      { isPaused: true, deliveries: { fullReason: null } });
+    assert.match(stdout, /^queue +warning +nothing is sent or run, .*: .* without --paused/m);
+    assert.equal(code, 0);
+  }));
+
 test('doctor fails while our server is not ready, and says why', () =>
   inPlace('without a server', async (place) => {
     const { code, stdout } =

@@ -56,7 +56,19 @@ const runsSeveral = async (place: Place): Promise<boolean> => {
   return place.target.mostAtOnce > 1;
 };
 
+/** How many of a delivery and a kept request reach the target, soon. */
+const arrivals = async (place: Place): Promise<number> => {
+  await place.make('/api/outgoing-webhooks',
+    { targetUrl: place.target.url, triggerEvent: 'it' });
+  await place.ask('/api/events', { method: 'POST', body: { name: 'it', payload: {} } });
+  await place.hookTo(place.target.url, ACCEPTED);
+  await place.callHook();
+  await comesTrue(async () => place.target.hits === 2);
+  return place.target.hits;
+};
+
 export const INBOX_ROWS: Rows = {
+  'server.paused': { value: true, observe: arrivals, changed: 0, standard: 2 },
   'incoming.retrySchedule': {
     value: [0.05], observe: runs, changed: { status: 'failed', count: 2 },
     standard: { status: 'pending', count: 1 },

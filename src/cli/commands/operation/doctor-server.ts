@@ -115,8 +115,12 @@ function describeUnhealthy(webhooks: readonly JsonObject[]): string {
       + `(${typeof reason === 'string' ? reason : 'no reason is known'})`), { separator: '; ' });
 }
 
-/** Tells whether the queue of deliveries is full: then what would queue one more gets 503. */
+/** Tells whether the queue of deliveries is paused, or full: then another one gets 503. */
 function checkQueue({ status }: RunningServer): DoctorFinding {
+  if (status['isPaused'] === true) {
+    return warning('nothing is sent or run, as server.paused is on: deliveries and requests wait',
+      'start the server without --paused, HOOKSHELF_SERVER_PAUSED and that setting');
+  }
   const { fullReason } = expectObject(status['deliveries']);
   return typeof fullReason !== 'string' ? ok('there is room for deliveries')
     : warning(`what would queue a delivery gets 503: ${fullReason}`,

@@ -48,6 +48,10 @@ export async function runServer(
     logger.info('the data directory is another user\'s, who serves', { uid: process.getuid?.() });
   }
   for (const { problem, fix } of warnings) logger.warning(problem, { mend: fix });
+  if (settings.server.paused) {
+    logger.warning('nothing is sent or run: deliveries and requests that are kept wait until a '
+      + 'start without --paused (server.paused)');
+  }
   if (activatedSockets.length > 0) warnOfAddress(origins, logger);
   const stop = listenForStop(logger);
   let runningApp: App | null = null;

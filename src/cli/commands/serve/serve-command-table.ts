@@ -18,6 +18,7 @@ export const SERVE_COMMAND: CommandSpec = {
     port: { ...text('<port>', 'port to listen on (8000); 0 asks the kernel for one'), short: 'p' },
     host: text('<address>', 'address to listen on (127.0.0.1)'),
     'allow-anonymous': flag('serve without a token on any host, to anybody who can reach it'),
+    paused: flag('send and run nothing: what waits goes on waiting, as in a copy to look at'),
     'max-memory': text('<MB>', 'cap of the heap, for a constrained machine'),
     apply: {
       ...text('<file>', 'make the configuration what it says, now and at SIGHUP or SIGUSR1; see '

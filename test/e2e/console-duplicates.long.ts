@@ -172,6 +172,7 @@ test('what cannot be merged stays as it is, with the choices, and what is newer 
     const second = await makeBook({ title: 'Romola', reading: { finishedOn: '2023' } });
     await at.open(`#/books/duplicates/${first}/${second}?by=title`);
     await person.click('button', 'Merge into the second book');
+    await person.choose('Reading, started to be kept', 'The other');
     await person.click('button', 'Merge them');
     await person.sees(/Reading, finished: must not be before/);
     await person.find('button', 'Merge them');

@@ -307,6 +307,12 @@ test('an id that can be an address is one, wherever another stands that comes ne
   }
 });
 
+test('has many commands run at once, as all do there, and four without a command', async () => {
+  const line = /^export HOOKSHELF_ACTIONS_MAX_COMMANDS=32$/m;
+  assert.match((await runConvert([HOOK])).stderr, line);
+  assert.doesNotMatch((await runConvert([{ id: 'a' }])).stderr, line);
+});
+
 test('says which variables to allow, and gives the line', async () => {
   const variables = [payload('a'), { ...payload('b'), envname: 'B' }];
   const hook = {

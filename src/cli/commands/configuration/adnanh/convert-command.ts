@@ -142,6 +142,9 @@ function formatVariables(
     : [...assignments, `set -a; . ${shellQuote(resolve(secretsPath))}; set +a`];
 }
 
+/** There all commands start at once. So many hold up no other hook, and leave a machine usable. */
+const COMMANDS_MAX = 32;
+
 /** A command for each thing that people have to provide beside the variables. */
 function formatNeeds(
   { forbiddenVariables, commands, workingDirectories }: Conversion, searchPath: string,
@@ -151,6 +154,7 @@ function formatNeeds(
     `export HOOKSHELF_ACTIONS_COMMAND_DIRECTORY="$PWD/commands"`,
     'mkdir -m 700 -p "$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"',
     ...formatCommands(commands, searchPath),
+    ...commands.size === 0 ? [] : [`export HOOKSHELF_ACTIONS_MAX_COMMANDS=${COMMANDS_MAX}`],
     ...forbiddenVariables.length === 0 ? []
       : [`export HOOKSHELF_ACTIONS_ENVIRONMENT=${shellQuote(names)}`],
     ...workingDirectories.length === 0 ? [] : ['export HOOKSHELF_ACTIONS_WORKING_DIRECTORIES='

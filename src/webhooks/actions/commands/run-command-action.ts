@@ -115,6 +115,7 @@ async function runCommand(
   } catch (thrown) {
     return toStartFailure(thrown, call, command);
   }
+  logStart(call, run);
   const end = await resources.runner.run(run).catch((thrown: unknown) =>
     toStartFailure(thrown, call, command));
   if (end instanceof ActionResult) return end;
@@ -126,6 +127,28 @@ async function runCommand(
     });
   }
   return result;
+}
+
+function logStart({ options, log }: ActionCall, run: HookCommandRun): void {
+  if (log.isWritten?.('debug') === false) return;
+  const { file, workingDirectory, environment, files } = run;
+  const templates = Array.isArray(options['arguments']) ? options['arguments'].map(String) : [];
+  log.debug('a command starts', {
+    command: file, workingDirectory,
+    arguments: run.arguments.map((text, index) => namesSecret(templates, index) ? MASK : text),
+    // Their values may be secrets, as may those of arguments behind `--token`.
+    variables: [...Object.keys(environment), ...files.map(({ variable }) => variable)],
+  });
+}
+
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
+
+/** Whether an argument, by its placeholders or by the option before it, may be a secret. */
+function namesSecret(templates: readonly string[], index: number): boolean {
+  const { [index]: template = '', [index - 1]: previous = '' } = templates;
+  const steps = [...template.matchAll(PLACEHOLDER)].flatMap(([, path = '']) => path.split('.'));
+  return steps.some((step) => isSecretName(step.trim()))
+    || previous.startsWith('-') && isSecretName(previous);
 }
 
 /** Throws `usage` for a command that must not run, `invalid` for one that cannot. */

@@ -1,7 +1,7 @@
 /** The action run-command behind a real listener: real programs of a folder of commands. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -376,6 +376,27 @@ test('standard error is in the log: each line at debug, its end at warning', asy
   for (const word of ['one', 'two']) {
     assert.equal(debug.filter((line) => line.includes(`"${word}"`)).length, 1, word);
   }
+});
+
+test('each start is in the log at debug, with names of variables and no secret', async (context) => {
+  const { place, relay } = await startHook(context, PRINT_ARGUMENTS, {
+    arguments: ['now', '{{ payload.ref }}', '{{ payload.auth.token }}', 'x={{ query.api_key }}',
+      '--password', 'planted', '{{ payload }}'],
+    environment: { MINE: '{{ payload.auth.token }}' }, files: { TEXT: 'planted' },
+    workingDirectory: '.',
+  });
+  await call(relay, { ref: 'main', auth: { token: 'planted' } }, {}, '?api_key=planted');
+  const lines = relay.logLines.map((text) => JSON.parse(text) as Record<string, unknown>);
+  const line = lines.find(({ message }) => message === 'a command starts');
+  const { level, command, arguments: words, workingDirectory, variables } = line ?? {};
+  assert.deepEqual([level, command, workingDirectory],
+    ['debug', realpathSync(join(place.path, 'it.sh')), realpathSync(place.path)]);
+  assert.deepEqual(words, ['now', 'main', '***', '***', '--password', '***',
+    '{"ref":"main","auth":{"token":"***"}}']);
+  assert.ok(Array.isArray(variables));
+  assert.deepEqual(variables.filter((name) => !String(name).startsWith('HOOKSHELF_')),
+    ['PATH', 'HOME', 'MINE', 'TEXT']);
+  assert.ok(!JSON.stringify(line).includes('planted'));
 });
 
 test('a command that takes too long is ended and has failed', async (context) => {

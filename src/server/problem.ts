@@ -8,6 +8,7 @@ import { AppError } from '../base/errors.ts';
 import type { ErrorCode, FieldError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { http } from '../base/node-modules.ts';
+import { listNamesOnce } from '../base/text/error-message.ts';
 import { escapeControls } from '../base/text/printable.ts';
 import type { ResponseSpec, ErrorFormat } from './http-route.ts';
 
@@ -143,8 +144,8 @@ function parseFieldError(entry: unknown): FieldError[] {
 
 /** All broken rules in one line, fit for a terminal. */
 export function formatFieldErrors(errors: readonly FieldError[]): string {
-  const lines = errors.slice(0, ERRORS_SHOWN_MAX).map(({ pointer, detail }) =>
-    escapeControls(pointer === '' ? detail : `${pointer}: ${detail}`));
+  const lines = listNamesOnce(errors.slice(0, ERRORS_SHOWN_MAX).map(({ pointer, detail }) =>
+    escapeControls(pointer === '' ? detail : `${pointer}: ${detail}`)));
   const rest = errors.length - lines.length;
   return lines.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }

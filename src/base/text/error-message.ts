@@ -35,6 +35,20 @@ export function suggestName(name: string, knownNames: readonly string[]): string
   return `: known ${verb} ${joinFirst(knownNames, { countMax: LISTED_NAMES_MAX })}`;
 }
 
+const KNOWN_NAMES = /: known (?:is|are) .*$/s;
+
+/** The messages, each list of known names in the first of those that end with it. */
+export function listNamesOnce(messages: readonly string[]): readonly string[] {
+  const listedNames = new Set<string>();
+  return messages.map((message) => {
+    const [names] = KNOWN_NAMES.exec(message) ?? [];
+    if (names === undefined) return message;
+    if (listedNames.has(names)) return message.slice(0, -names.length);
+    listedNames.add(names);
+    return message;
+  });
+}
+
 /** Joins the first labels, by default five, and says how many more there are. */
 export function joinFirst(
   labels: readonly string[], { countMax = JOINED_MAX, separator = ', ' } = {},

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { quote, suggestName } from '../../../src/base/text/error-message.ts';
+import { listNamesOnce, quote, suggestName } from '../../../src/base/text/error-message.ts';
 import { escapeControls, escapeLines } from '../../../src/base/text/printable.ts';
 
 test('a refused value is quoted, cut when it is long, and without credentials', () => {
@@ -51,3 +51,14 @@ const DRAWN: readonly string[] = [
 for (const text of DRAWN) {
   test(`${text} is shown as it is written`, () => assert.equal(escapeControls(text), text));
 }
+
+test('of several messages the first alone lists the same known names', () => {
+  const [some, others] = [['level', 'mode'], ['a', 'b']];
+  assert.deepEqual(listNamesOnce([
+    `x is none${suggestName('x', some)}`, `y is none${suggestName('yyyyy', others)}`,
+    `z is none${suggestName('z', some)}`, 'lvel is none: did you mean `level`?',
+  ]), [
+    'x is none: known are level, mode', 'y is none: known are a, b', 'z is none',
+    'lvel is none: did you mean `level`?',
+  ]);
+});

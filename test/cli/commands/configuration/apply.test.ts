@@ -122,6 +122,16 @@ for (const way of WAYS) {
     }));
 }
 
+test('a list of known names stands once, however many names are unknown', () =>
+  inPlace('through a server', async (place) => {
+    const actionConfigurations = ['a', 'b', 'c'].map((identifier) =>
+      ({ identifier, actionType: `zzz-${identifier}` }));
+    const { code, stderr } = await apply(place, { actionConfigurations });
+    assert.equal(code, 1);
+    assert.match(stderr, /zzz-a.*zzz-b.*zzz-c/);
+    assert.equal(stderr.match(/known are/g)?.length, 1);
+  }));
+
 test('a person who is asked once says yes or no', () => inPlace('through a server',
   async (place) => {
     const terminal = { isTyped: true, columns: 80 };

@@ -378,7 +378,7 @@ test('standard error is in the log: each line at debug, its end at warning', asy
   }
 });
 
-test('each start is in the log at debug, with names of variables and no secret', async (context) => {
+test('each start is in the log at debug, without secrets', async (context) => {
   const { place, relay } = await startHook(context, PRINT_ARGUMENTS, {
     arguments: ['now', '{{ payload.ref }}', '{{ payload.auth.token }}', 'x={{ query.api_key }}',
       '--password', 'planted', '{{ payload }}'],

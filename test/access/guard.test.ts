@@ -52,6 +52,18 @@ const stored: TokenVerifier = {
   },
 };
 
+test('the access log names the token of a caller, and shows nothing of it', async () => {
+  const tokens = combineVerifiers(stored, createFixedVerifier(['s3cret']));
+  await using server = await start({ tokens }, { accessLog: 'all' });
+  for (const [token, who] of [['t-read', 'a token'], ['s3cret', 'server.apiToken'],
+    ['wrong', 'local']] as const) {
+    await rawRequest(server, 'GET', '/api/books', { Authorization: `Bearer ${token}` });
+    const { message, fields } = server.logged.at(-1) ?? {};
+    assert.deepEqual([message, fields?.['who']], ['request', who]);
+  }
+  assert.doesNotMatch(JSON.stringify(server.logged), /t-read|s3cret|wrong/);
+});
+
 test('each route asks for its scope, and scopes include the smaller ones', async () => {
   const tokens = combineVerifiers(stored, createFixedVerifier(['s3cret']));
   await using server = await start({ tokens });

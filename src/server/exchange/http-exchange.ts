@@ -384,6 +384,7 @@ export class HttpExchange implements Exchange {
       durationMs: Math.round(durationMs * 1000) / 1000,
       bytes,
       client: this.clientAddress,
+      who: this.caller,
       ...this.#failureReason === null ? {} : { reason: this.#failureReason },
     };
     const { log } = this;

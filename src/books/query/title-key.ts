@@ -9,7 +9,7 @@ import { fold } from '../../base/text/fold.ts';
 import { joinInitials } from '../../base/text/words.ts';
 import { readFirstAuthor, readTitle } from './stored-fields.ts';
 
-type TitleKey = readonly [title: string, firstAuthor: string];
+export type TitleKey = readonly [title: string, firstAuthor: string];
 
 /** `authorName` is empty for a book without authors. */
 export function createTitleKey(title: string, authorName: string): TitleKey {

@@ -16,7 +16,7 @@ import { parseJsonRecord } from '../../base/json/parse.ts';
 import type { ImportMode } from './import-mode.ts';
 import { createImportRecord, parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
-import type { BookImport, ImportedBook } from './matching/book-import.ts';
+import type { BookImport, ImportedBook, Remark } from './matching/book-import.ts';
 import type { SourceRecord } from './record-splitter.ts';
 
 /**
@@ -68,12 +68,25 @@ type ImportCount = {
   readonly withoutId?: number;
   /** How many of the imported ones have the ISBN of another book; absent: none. */
   readonly sameIsbn?: number;
+  /**
+   * How many of the other imported ones have the title and first author of another book; absent:
+   * none.
+   */
+  readonly sameTitle?: number;
+  /** The first record of each of these two; absent: there is none. */
+  readonly alike?: Readonly<Partial<Record<Remark, AlikeBooks>>>;
   /** How many of the unchanged ones are of books that were merged into others; absent: none. */
   readonly merged?: number;
   /** In how many records the model refused a value of a member, by its name; absent: in none. */
   readonly putAside?: Readonly<Record<string, number>>;
   /** In how many records a column of a person's own has a text, by its name; absent: in none. */
   readonly ownColumns?: Readonly<Record<string, number>>;
+};
+
+/** A new book, and the book that it is like; an id is null where a dry run would have added it. */
+type AlikeBooks = {
+  readonly line: number; readonly title: string;
+  readonly id: string | null; readonly otherId: string | null;
 };
 
 /** The most lines of a brief report: its reader may read only after sending all. */
@@ -109,7 +122,8 @@ export class Importer {
   readonly #replacedMembers = new NameCounts();
   readonly #putAside = new NameCounts();
   readonly #ownColumns = new NameCounts();
-  readonly #remarks = new NameCounts<'unmatchable' | 'withoutId' | 'sameIsbn' | 'merged'>();
+  readonly #remarks = new NameCounts<'unmatchable' | 'withoutId' | 'merged' | Remark>();
+  readonly #alike: Partial<Record<Remark, AlikeBooks>> = {};
   #failure: string | null = null;
 
   constructor(
@@ -135,6 +149,7 @@ export class Importer {
       ...this.#replacedMembers.isEmpty ? {}
         : { replacedMembers: this.#replacedMembers.toObject() },
       ...this.#remarks.toObject(),
+      ...Object.keys(this.#alike).length === 0 ? {} : { alike: this.#alike },
       ...this.#putAside.isEmpty ? {} : { putAside: this.#putAside.toObject() },
       ...this.#ownColumns.isEmpty ? {} : { ownColumns: this.#ownColumns.toObject() },
     };
@@ -237,7 +252,11 @@ export class Importer {
     const { id, outcome, leftOut, changes = [] } = result;
     if (result.knownBy === 'nothing') this.#remarks.add('unmatchable');
     if (result.knownBy === 'wording') this.#remarks.add('withoutId');
-    if (result.hasKnownIsbn === true) this.#remarks.add('sameIsbn');
+    if (result.alike) {
+      const { remark, id: otherId } = result.alike;
+      this.#remarks.add(remark);
+      this.#alike[remark] ??= { line, title: String(record.fields['title']), id, otherId };
+    }
     if (result.isMerged === true) this.#remarks.add('merged');
     if (outcome === 'repeated') return this.#reportSkipped(parsed, id, BOOK_REPEATED);
     if (outcome === 'exists') {

@@ -145,6 +145,35 @@ test('a check tells of values that are put aside, and of ISBNs that the catalog 
     ]);
   }));
 
+test('a new book of the title and author of another is told, with the way to merge it', () =>
+  inPlace('without a server', async (place) => {
+    const importAs = (format: string, input: string, ...options: string[]) =>
+      place.run(['book:import', '--file', '-', '--format', format, ...options], { input });
+    await importAs('csv', 'title,authors,datePublished\nEMMA,Jane Austen,2003\nB,X,1999\n');
+    const [{ id: otherId = '' } = {}] =
+      await place.json<{ id: string }[]>(['book:list', '--q', 'emma']);
+    const file = 'Book Id,Title,Author,Year Published\n'
+      + '1,Émma,Jane Austen,2010\n2,A,X,1999\n3,b,X,2001\n4,B,X,2002\n';
+    const tell = (merge: string): string => 'hookshelf: reading a Goodreads export\nhookshelf: 3 '
+      + 'new books have title and first author of another book: the first is "Émma" (line 2), and '
+      + `${merge} makes one of the two; book:duplicates --by title lists books that are there twice`
+      + '\n';
+    const check = await importAs('goodreads', file, '--dry-run');
+    assert.deepEqual([check.code, check.stderr], [0, tell('book:merge')]);
+    const { stdout } = await importAs('goodreads', file, '--json');
+    const { sameTitle, alike } = JSON.parse(stdout);
+    const { id } = alike.sameTitle;
+    assert.deepEqual([sameTitle, alike],
+      [3, { sameTitle: { line: 2, title: 'Émma', id, otherId } }]);
+    const merge = await place.run(['book:merge', otherId, '--from', id, '--fill']);
+    assert.equal(merge.code, 0, merge.stderr);
+    const again = await importAs('goodreads', file);
+    assert.equal(again.stdout, 'imported 0, updated 0, unchanged 4, skipped 0\n');
+    const more = await importAs('goodreads', file.replace('1,Émma', '5,Emma'), '--match', 'title');
+    assert.match(more.stderr, new RegExp('1 new book has .* book: it is "Emma" \\(line 2\\), and '
+      + `book:merge ${otherId} --from [-0-9a-f]{36} --fill makes `));
+  }));
+
 test('a record of our own without an id is told, and matched by its title as the line says', () =>
   inPlace('without a server', async (place) => {
     const words = ['book:import', '--file', '-', '--format', 'csv'];

@@ -59,6 +59,9 @@ export type MatchMode = {
   readonly isVerbose: boolean;
 };
 
+/** What a new book has in common with another, which its record did not match. */
+export type Remark = 'sameIsbn' | 'sameTitle';
+
 /** The outcome of a record. */
 export type ImportedBook =
   | {
@@ -80,8 +83,11 @@ export type ImportedBook =
      * once more, and by its wording alone once it has changed.
      */
     readonly knownBy?: 'nothing' | 'wording' | 'keys';
-    /** Whether another book has the ISBN of a new one. */
-    readonly hasKnownIsbn?: boolean;
+    /**
+     * A book that a new one is like; absent or null: none. Its id is null where a dry run would
+     * have added it.
+     */
+    readonly alike?: { readonly remark: Remark; readonly id: string | null } | null;
     /** Whether the record is of a book that was merged into this one. */
     readonly isMerged?: boolean;
     /**

@@ -144,12 +144,23 @@ class DryRun {
     const deps = { ...this.#deps, nowMs };
     return records.map((record) => {
       this.#newCount += 1;
-      const book = storeRecord(deps, record, `${NEW_ID}${this.#newCount}`);
-      return book.id?.startsWith(NEW_ID) === true ? { ...book, id: null } : book;
+      return hideNewIds(storeRecord(deps, record, `${NEW_ID}${this.#newCount}`));
     });
   }
 
   close(): void {
     this.#marks?.close();
   }
+}
+
+function hideNewIds(book: ImportedBook): ImportedBook {
+  if (book.outcome === 'ambiguous') return book;
+  const { id, alike } = book;
+  return {
+    ...book, id: hideNewId(id), ...alike ? { alike: { ...alike, id: hideNewId(alike.id) } } : {},
+  };
+}
+
+function hideNewId(id: string | null): string | null {
+  return id?.startsWith(NEW_ID) === true ? null : id;
 }

@@ -95,7 +95,9 @@ export class MatchIndex {
   }
 
   #readKeys(bytes: Buffer | null | undefined): readonly string[] {
-    return bytes === null || bytes === undefined ? [] : this.keys.readStored(bytes);
+    if (bytes === null || bytes === undefined) return [];
+    // What is applied was staged, mostly in the same bytes.
+    return this.#stagedKeys.get(bytes) ?? this.keys.readStored(bytes);
   }
 
   #shardOf(hash: number): SlotsByHash {

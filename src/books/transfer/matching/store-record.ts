@@ -7,7 +7,7 @@ import { assert } from '../../../base/assert.ts';
 import { createTimestamps, encodeRecord, nextTimestamps } from '../../../resources/record.ts';
 import { bookResource } from '../../book-resource.ts';
 import type { ImportRecord } from '../import-record.ts';
-import type { ImportedBook, MatchMode } from './book-import.ts';
+import type { ImportedBook, MatchMode, Remark } from './book-import.ts';
 import type { BookMarks } from './book-marks.ts';
 import type { BookStaging } from './book-staging.ts';
 import { createVersion, hasMembers, nameChanges } from './book-version.ts';
@@ -44,7 +44,8 @@ type BookMatch =
 
 /** See `ImportedBook`. */
 type UnmatchedRecord = {
-  readonly knownBy: 'nothing' | 'wording' | 'keys'; readonly hasKnownIsbn: boolean;
+  readonly knownBy: 'nothing' | 'wording' | 'keys';
+  readonly alike: { readonly remark: Remark; readonly id: string } | null;
 };
 
 const { collection: { key: KEY } } = bookResource;
@@ -88,8 +89,10 @@ function findMatch({ books, keys, mode: { source } }: StoreDeps, record: ImportR
     const recordKeys = matchKeys.readRecord(record);
     const ids = findByKeys(books, rank, recordKeys);
     const [id] = ids;
-    if (matchKeys.areHints === true) {
-      return { kind: 'none', knownBy, hasKnownIsbn: id !== undefined };
+    const { remark } = matchKeys;
+    if (remark !== undefined) {
+      if (id === undefined) continue;
+      return { kind: 'none', knownBy, alike: { remark, id } };
     }
     if (recordKeys.length > 0 && knownBy !== 'keys') {
       knownBy = matchKeys.areWording === true ? 'wording' : 'keys';
@@ -101,7 +104,7 @@ function findMatch({ books, keys, mode: { source } }: StoreDeps, record: ImportR
     if (matchKeys.areMerged === true) return { kind: 'merged', id };
     return ids.length === 1 ? { kind: 'book', id } : { kind: 'several', ids };
   }
-  return { kind: 'none', knownBy, hasKnownIsbn: false };
+  return { kind: 'none', knownBy, alike: null };
 }
 
 function getBytes(books: BookStaging, id: string): Buffer {
@@ -125,12 +128,12 @@ function findByKeys(
 
 function decideUnmatched(
   { mode, nowMs }: StoreDeps, record: ImportRecord, newId: string,
-  { knownBy, hasKnownIsbn }: UnmatchedRecord,
+  { knownBy, alike }: UnmatchedRecord,
 ): Decision {
   const id = record.id ?? newId;
   const fields = putDigests(record.fields, record.fields, mode, {});
   return {
-    outcome: { id, outcome: 'imported', leftOut: [], knownBy, hasKnownIsbn },
+    outcome: { id, outcome: 'imported', leftOut: [], knownBy, alike },
     markedId: id, json: encodeBook(id, { ...record, fields }, null, nowMs),
   };
 }

@@ -57,8 +57,11 @@ const HINTS: Readonly<Record<string, string>> = {
   [BOOK_EXISTS]: '--on-match update updates books that the catalog has',
 };
 
-/** The sentences for counts of the last line, by their names there. */
-const REMARKS: Readonly<Record<string, (count: number) => string>> = {
+/**
+ * The sentences for counts of the last line, by their names there. `first`: the record that is
+ * named of those that are counted.
+ */
+const REMARKS: Readonly<Record<string, (count: number, first: JsonObject) => string>> = {
   unmatchable: (count) => (count === 1 ? '1 record has no id to be known again by: a later import '
     + 'of this file adds it' : `${count} records have no id to be known again by: a later import `
     + 'of this file adds them') + ' once more, but not with --match isbn,title',
@@ -68,6 +71,12 @@ const REMARKS: Readonly<Record<string, (count: number) => string>> = {
   sameIsbn: (count) => `${count === 1 ? '1 new book has' : `${count} new books have`} the ISBN of `
     + 'another book: --match isbn updates that book instead, and book:duplicates --by isbn lists '
     + 'books that are there twice',
+  sameTitle: (count, { line, title, id, otherId }) => `${
+    count === 1 ? '1 new book has' : `${count} new books have`} title and first author of another `
+    + `book: ${count === 1 ? 'it is' : 'the first is'} ${quote(String(title))} (line ${
+      String(line)}), and ${id === null || otherId === null ? 'book:merge'
+      : `book:merge ${String(otherId)} --from ${String(id)} --fill`} makes one of the two; `
+    + 'book:duplicates --by title lists books that are there twice',
   merged: (count) => `${count} ${count === 1 ? 'record is of a book that was'
     : 'records are of books that were'} merged into another: nothing of it was taken`,
 };
@@ -238,9 +247,11 @@ export class ImportReport {
       this.#output.note(`kept in metadata: ${quote(name)} in ${formatRecords(count)}, a column `
         + 'that the catalog does not know');
     }
+    const { alike } = totals;
     for (const [name, format] of Object.entries(REMARKS)) {
       const count = totals[name];
-      if (typeof count === 'number') this.#output.note(format(count));
+      const first = isJsonObject(alike) && isJsonObject(alike[name]) ? alike[name] : {};
+      if (typeof count === 'number') this.#output.note(format(count, first));
     }
   }
 

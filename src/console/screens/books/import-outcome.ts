@@ -25,6 +25,9 @@ type ImportTotals = {
   readonly unmatchable?: number;
   readonly withoutId?: number;
   readonly sameIsbn?: number;
+  readonly sameTitle?: number;
+  /** The first record of each of these two. */
+  readonly alike?: Readonly<Record<string, { readonly line: number; readonly title: string }>>;
   readonly merged?: number;
   readonly putAside?: Readonly<Record<string, number>>;
   readonly ownColumns?: Readonly<Record<string, number>>;
@@ -103,6 +106,7 @@ export function listRemarks(
   const { existing, encoding, otherTypes = {}, leftOut, error } = count;
   const { replacedMembers = {}, putAside = {}, ownColumns = {} } = count;
   const { unmatchable = 0, withoutId = 0, sameIsbn = 0, merged = 0 } = count;
+  const { sameTitle = 0, alike = {} } = count;
   const isOther = encoding !== undefined && encoding !== 'utf-8';
   const isNested = source !== null && NESTED_FORMATS.has(source.format);
   return [
@@ -131,6 +135,9 @@ export function listRemarks(
       + 'once changed there, they are added again unless matched by ISBN or title'],
     ...sameIsbn === 0 ? [] : [`the ISBN of another book: ${formatNumber(sameIsbn, 'new book')}; `
       + 'matched by ISBN, that book is changed instead'],
+    ...sameTitle === 0 ? [] : [`title and first author of another book: ${
+      formatNumber(sameTitle, 'new book')} (first: line ${alike['sameTitle']?.line}, “${
+      alike['sameTitle']?.title}”); “Duplicates” by title compares and merges them`],
     ...merged === 0 ? [] : [`merged into another book: ${formatNumber(merged, 'record')}; nothing `
       + 'of it was taken'],
   ];

@@ -164,7 +164,7 @@ test('a dry run of an import checks without a data directory, and makes none', (
       const broken = await hookshelf([...words, '--file', '-', '--format', 'csv'],
         { input: 'Titel,Verlag\nA,B\n' });
       assert.equal(broken.code, 1, broken.stderr);
-      assert.match(broken.stderr, /"Titel": did you mean `title`\?; unknown column "Verlag"/);
+      assert.match(broken.stderr, /"Titel" \(did you mean `title`\?\); unknown column "Verlag"/);
     }
     assert.deepEqual(readdirSync(folder), ['empty']);
     assert.deepEqual(readdirSync(empty), []);

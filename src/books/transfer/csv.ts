@@ -136,7 +136,7 @@ function describeUnknown(names: readonly string[]): readonly string[] {
     const column = findMeantColumn(name);
     const quotedName = JSON.stringify(name.slice(0, NAME_SHOWN_MAX));
     if (column === null) strangeNames.push(quotedName);
-    else problems.push(`unknown column ${quotedName}: did you mean \`${column}\`?`);
+    else problems.push(`unknown column ${quotedName} (did you mean \`${column}\`?)`);
   }
   const more = names.length - firstNames.length;
   if (more > 0) problems.push(`${more} more are unknown`);

@@ -89,6 +89,11 @@ export type Format = Required<FormatRow> & { readonly name: FormatName };
 export const FORMATS: readonly Format[] = TABLE.map((row) =>
   ({ writtenTypes: row.mediaTypes, writtenEndings: row.endings, hasWorkYears: false, ...row }));
 
+/** The words for a file of the format; the name itself for a name that no format has. */
+export function findFormatTitle(name: string): string {
+  return FORMATS.find((format) => format.name === name)?.title ?? name;
+}
+
 export const WRITTEN_FORMATS: readonly Format[] = FORMATS.filter(({ isWritten }) => isWritten);
 
 export const JSON_LINES_TYPES: readonly string[] =

@@ -16,7 +16,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { CsvRowSplitter } from './csv-rows.ts';
-import { FORMATS } from './format-list.ts';
+import { FORMATS, findFormatTitle } from './format-list.ts';
 import type { FormatName } from './format-list.ts';
 import { FAMILIES } from './format-signatures.ts';
 import type { Family, FormatSignature } from './format-signatures.ts';
@@ -71,9 +71,7 @@ export function recogniseFormat(family: Family, head: Buffer): FormatName {
     .map(({ format }) => format);
   const [format = fallback.format, ...others] = formats;
   if (others.length === 0) return format;
-  const titles = formats.map((name) =>
-    FORMATS.find((candidate) => candidate.name === name)?.title ?? name);
-  throw new AppError('invalid', `the file could be ${titles.join(' or ')}: `
+  throw new AppError('invalid', `the file could be ${formats.map(findFormatTitle).join(' or ')}: `
     + `name its format, ${formats.join(' or ')}`);
 }
 

@@ -174,13 +174,13 @@ test('a list that is no valid JSON is told with how it is written', () => {
 
 test('a header that cannot be used ends the import with what to mend', () => {
   const cases: readonly (readonly [header: string, problem: RegExp])[] = [
-    ['title,publisheddate', /unknown column "publisheddate": did you mean `datePublished`\?/],
-    ['Titel,isbn,Verlag,Seiten', new RegExp('unknown column "Titel": did you mean `title`\\?; '
+    ['title,publisheddate', /unknown column "publisheddate" \(did you mean `datePublished`\?\)/],
+    ['Titel,isbn,Verlag,Seiten', new RegExp('unknown column "Titel" \\(did you mean `title`\\?\\); '
       + 'unknown columns "Verlag", "Seiten": known are id, .*; there is no column `title`$')],
     [Array.from({ length: 30 }, (_, index) => `x-${index}`).join(),
       /: 10 more are unknown; unknown columns "x-0", .*"x-19": known are/],
-    ['title,Year,Shop', new RegExp('"Year": did you mean `datePublished`\\?; .*"Shop": known .*; '
-      + 'a column of your own is kept as `metadata.Year`$')],
+    ['title,Year,Shop', new RegExp('"Year" \\(did you mean `datePublished`\\?\\); '
+      + '.*"Shop": known .*; a column of your own is kept as `metadata.Year`$')],
     ['title,Shop,Shop', /`Shop` stands twice/],
     ['title|isbn', /separated by commas, semicolons or tabs/],
     ['title,title', /`title` stands twice/],

@@ -12,7 +12,7 @@
 import { AppError } from '../../../base/errors.ts';
 import { CsvRowSplitter } from '../csv-rows.ts';
 import type { CsvCell, CsvRow, CsvSyntax } from '../csv-rows.ts';
-import { FORMATS } from '../format-list.ts';
+import { findFormatTitle } from '../format-list.ts';
 import type { BrokenRecord, FieldRecord, FormatTable } from '../mapping/format-table.ts';
 
 /** How the rows behind a header are read. */
@@ -107,7 +107,7 @@ export function createDelimitedTextSplitter(
 ): TableSplitter<FieldRecord> {
   return new TableSplitter({
     ...layout,
-    title: FORMATS.find(({ name }) => name === format)?.title ?? format,
+    title: findFormatTitle(format),
     missingHeader: AS_EXPORTED,
     hasLineEnds: true,
     isBlank: ({ text }) => text.trim() === '',

@@ -12,7 +12,7 @@ import { formatCharset } from '../../../base/text/charset.ts';
 import { READING_PREFIX } from '../../../books/book-members.ts';
 import { COMBINED_MEMBERS } from '../../../books/merge-choice.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
-import { FORMATS } from '../../../books/transfer/format-list.ts';
+import { findFormatTitle } from '../../../books/transfer/format-list.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
 import { BOOK_EXISTS, ID_EXISTS } from '../../../books/transfer/importer.ts';
 import type { ImportMode } from '../../../books/transfer/import-mode.ts';
@@ -115,8 +115,7 @@ export class ImportReport {
   begin({ format, encoding }: ReportedSource): void {
     this.#file = { format, encoding };
     if (this.#output.isJson) return;
-    const title = FORMATS.find(({ name }) => name === format)?.title
-      ?? 'metadata.source of all books';
+    const title = this.#isOfMetadata ? 'metadata.source of all books' : findFormatTitle(format);
     const name = encoding === 'utf-8' ? '' : ` (${formatCharset(encoding)})`;
     this.#output.note(`reading ${title}${name}`);
   }

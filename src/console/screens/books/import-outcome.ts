@@ -6,7 +6,7 @@
 import { dropBackticks, formatFieldProblem, formatPlace } from '../../base/field-problem.ts';
 import { parseJson } from '../../base/json-text.ts';
 import { COMBINED_MEMBERS } from '../../../books/merge-choice.ts';
-import { FORMATS } from '../../../books/transfer/format-list.ts';
+import { FORMATS, findFormatTitle } from '../../../books/transfer/format-list.ts';
 
 /** The first line: what the server takes a file for. */
 export type FileSource = { readonly format: string; readonly encoding: string };
@@ -65,8 +65,7 @@ export function parseSource(line: string): FileSource | null {
 
 /** `reading a Goodreads export (Windows-1252)` */
 export function formatSource({ format, encoding }: FileSource): string {
-  const title = FORMATS.find(({ name }) => name === format)?.title ?? format;
-  return `reading ${title}${encoding === 'utf-8' ? '' : ` (${formatEncoding(encoding)})`}`;
+  return `reading ${findFormatTitle(format)}${encoding === 'utf-8' ? '' : ` (${formatEncoding(encoding)})`}`;
 }
 
 /** `UTF-16`, `Windows-1250`, `ISO-8859-2` */

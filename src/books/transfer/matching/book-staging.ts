@@ -15,8 +15,11 @@ type StagedBooks = {
   put(id: string, json: string): Buffer | null;
 };
 
-/** The ids of books over the committed ones, by match keys that these have, or had. */
-type StagedIds = Map<string, Set<string>>;
+/**
+ * The ids of books over the committed ones, by match keys that these have, or had; some come twice.
+ * Sets would take three times the memory of lists: most keys are those of one book.
+ */
+type StagedIds = Map<string, string[]>;
 
 /** `StagedBooks`, which are found by match keys too. */
 export class BookStaging {
@@ -74,8 +77,8 @@ export class BookStaging {
 function addKeys(stagedIds: StagedIds, index: MatchIndex, id: string, bytes: Buffer): void {
   for (const key of index.readStagedKeys(bytes)) {
     const ids = stagedIds.get(key);
-    if (ids === undefined) stagedIds.set(key, new Set([id]));
-    else ids.add(id);
+    if (ids === undefined) stagedIds.set(key, [id]);
+    else ids.push(id);
   }
 }
 

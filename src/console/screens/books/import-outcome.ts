@@ -65,7 +65,8 @@ export function parseSource(line: string): FileSource | null {
 
 /** `reading a Goodreads export (Windows-1252)` */
 export function formatSource({ format, encoding }: FileSource): string {
-  return `reading ${findFormatTitle(format)}${encoding === 'utf-8' ? '' : ` (${formatEncoding(encoding)})`}`;
+  const name = encoding === 'utf-8' ? '' : ` (${formatEncoding(encoding)})`;
+  return `reading ${findFormatTitle(format)}${name}`;
 }
 
 /** `UTF-16`, `Windows-1250`, `ISO-8859-2` */

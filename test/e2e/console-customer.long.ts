@@ -230,6 +230,22 @@ test('the page of his one webhook: test, secret, target, and how to verify', { s
       [`${target.url}/204`, 'order.*', true]);
   }));
 
+test('what waits at his webhook he has tried now, if his token may resend', { skip }, () =>
+  inWorld(async ({ signIn, target }) => {
+    await signIn('read', 'acme-eu');
+    await person.click('link', 'Webhook');
+    await person.sees(/2 deliveries, the oldest/);
+    await person.sees('Try what waits now', false);
+    const { length } = target.received;
+    await signIn('resend', 'acme-eu');
+    await person.click('link', 'Webhook');
+    await person.click('button', 'Try what waits now…');
+    await person.find('dialog', 'Try 2 deliveries now?');
+    await person.click('button', 'Try them now');
+    await person.sees('Due now: 2 of 2.');
+    await until('both were tried', () => target.received.length >= length + 2);
+  }));
+
 test('he switches his webhook off and on, and is told when his token has ended', { skip }, () =>
   inWorld(async ({ signIn, revoke }) => {
     await signIn('resend', 'acme');

@@ -358,3 +358,36 @@ test('the page of a webhook has its plots, its last ten and why the others wait'
     await target.turn('up');
     await at.isClean();
   });
+
+test('what waits at a webhook that fails is tried at once, when its target is mended', { skip },
+  async () => {
+    const { person } = at;
+    await target.turn('failing');
+    const id = await at.make('/api/outgoing-webhooks', {
+      name: 'mended', targetUrl: `${target.url}sink`, triggerEvent: 'mended.*',
+      retrySchedule: [600],
+    });
+    for (const number of [1, 2]) {
+      await at.call('POST', '/api/events', { name: 'mended.now', payload: { number } });
+    }
+    const count = async (status: string): Promise<number> => Object.keys(
+      await at.call('GET', `/api/deliveries?hook=${id}&status=${status}`)).length;
+    await until('both have failed', async () => (JSON.stringify(await at.call('GET',
+      `/api/deliveries?hook=${id}&status=pending`))).split('"statusCode":500').length === 3);
+    await target.turn('up');
+    await at.open(`#/outgoing/${id}`);
+    await person.click('button', 'Try what waits now…');
+    await person.find('dialog', 'Try 2 deliveries now?');
+    await person.click('DisclosureTriangle', 'As a command');
+    await person.sees(`hookshelf delivery:resend --hook '${id}' --status 'pending'`);
+    await person.click('button', 'Keep things as they are');
+    assert.equal(await count('pending'), 2);
+    await person.click('button', 'Try what waits now…');
+    await person.click('button', 'Try them now');
+    await person.sees('Due now: 2 of 2.');
+    await until('both are delivered', async () => await count('delivered') === 2);
+    await at.open(`#/outgoing/${id}`);
+    await person.find('button', 'Turn off');
+    await person.sees('Try what waits now…', false);
+    await at.isClean();
+  });

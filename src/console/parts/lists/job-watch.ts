@@ -9,7 +9,8 @@ import type { ResponseBodyOf } from '../../../app/api-types.ts';
 type JobProgress = ResponseBodyOf<'GET', '/api/jobs'>[number];
 
 type WatchOptions = {
-  readonly kind: string;
+  /** null: such a job that runs already is not looked for. */
+  readonly kind: string | null;
   readonly hook?: string;
   /** `Sending again`, and, in the end, `Sent again`. */
   readonly verbs: readonly [underWay: string, done: string];
@@ -27,6 +28,7 @@ export class JobWatch {
   constructor(options: WatchOptions) {
     this.#options = options;
     const { kind, hook } = options;
+    if (kind === null) return;
     void getJson<readonly JobProgress[]>('/api/jobs').then((jobs) => {
       const running = jobs.find((job) =>
         job.kind === kind && job.status === 'running'

@@ -13,16 +13,18 @@ import {
 import { ChoiceButtons, asyncButton } from '../../parts/buttons.ts';
 import { codeBlock } from '../../parts/code-block.ts';
 import { deleteWebhook } from '../../parts/deletion.ts';
-import { askToConfirm } from '../../parts/dialog.ts';
+import { askToConfirm, formatCommand } from '../../parts/dialog.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
 import { editRecord, type RecordMembers } from '../../parts/forms/edit-record.ts';
-import type { JobWatch } from '../../parts/lists/job-watch.ts';
+import { JobWatch } from '../../parts/lists/job-watch.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { forgetNewSecret, rotateButton, showNewSecret } from '../../parts/rotate-secret.ts';
 import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
 import { factList } from '../../parts/tables.ts';
-import { detailedWebhookState, isOffUnseen, lastFailure } from '../../parts/webhook-cells.ts';
+import {
+  detailedWebhookState, hasJustFailed, isOffUnseen, lastFailure,
+} from '../../parts/webhook-cells.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 import type { OutgoingWebhookExamples } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
 import {
@@ -44,6 +46,7 @@ type OutgoingView = {
   /** null: the user is a customer, who sees none. */
   readonly actions: ActionCatalog | null; readonly refresh: () => Promise<void>;
   readonly backfill: JobWatch;
+  readonly retry: JobWatch;
   /** What it has sent lately, and what is known of it: kept current apart from the rest. */
   readonly traffic: HTMLElement;
   readonly facts: HTMLElement;
@@ -58,6 +61,10 @@ export function openOutgoing(
 ): () => void {
   const path = apiPath('outgoing-webhooks', id);
   const backfill = watchBackfill(id);
+  // A job that sends again tells no webhook: one that runs already may be another's.
+  const retry = new JobWatch({
+    kind: null, verbs: ['Making due what waits', 'Due now'], onEnd: () => {},
+  });
   const facts = h('div');
   const actionButtons = h('div.actions');
   let view: OutgoingView | null = null;
@@ -75,7 +82,7 @@ export function openOutgoing(
       callerSession.isCustomer ? null : ActionCatalog.load(),
     ]);
     view = {
-      webhook, path, etag, actions, refresh, backfill, traffic: traffic.element, facts,
+      webhook, path, etag, actions, refresh, backfill, retry, traffic: traffic.element, facts,
       actionButtons, examples, isOnlyOne,
     };
     showFacts(view);
@@ -84,12 +91,15 @@ export function openOutgoing(
   return () => {
     close();
     backfill.close();
+    retry.close();
     traffic.close();
   };
 }
 
 function render(container: HTMLElement, view: OutgoingView): void {
-  const { webhook, path, backfill, traffic, facts, actionButtons, examples, isOnlyOne } = view;
+  const {
+    webhook, path, backfill, retry, traffic, facts, actionButtons, examples, isOnlyOne,
+  } = view;
   const { identifier, name, description, targetUrl } = webhook;
   const newSecret = showNewSecret(identifier);
   fill(container, isOnlyOne ? null
@@ -97,7 +107,7 @@ function render(container: HTMLElement, view: OutgoingView): void {
     heading(name ?? targetUrl,
       linkButton('Its deliveries', ['deliveries'], { query: { hook: identifier } }),
       actionButtons),
-    backfill.element,
+    backfill.element, retry.element,
     description === undefined ? null : h('p', description),
     facts,
     newSecret === null ? null : h('section', h('h2', 'The new secret'), newSecret),
@@ -175,6 +185,29 @@ function backfillButton({ webhook, backfill }: OutgoingView): HTMLElement {
     }, (id) => backfill.watch(id)));
 }
 
+/** Counts what waits, asks, and adds a job. null: the webhook does not fail, or is off. */
+function retryButton(
+  container: HTMLElement, { webhook, retry }: OutgoingView,
+): HTMLElement | null {
+  const { identifier: hook, enabled, health } = webhook;
+  if (!enabled || (health.state !== 'failing' && !hasJustFailed(webhook))) return null;
+  const filter = { hook, status: 'pending' };
+  const resend = async <Answer>(more: object): Promise<Answer> => (await callApi<Answer>('POST',
+    '/api/deliveries/resend', { body: { ...filter, ...more } })).body;
+  return asyncButton('Try what waits now…', async () => {
+    const { count } = await resend<{ readonly count: number }>({ dryRun: true });
+    if (!container.isConnected) return;
+    if (count === 0) return showNotice('Nothing waits for it.');
+    const isWanted = await askToConfirm({
+      title: `Try ${formatQuantity(count, 'delivery', 'deliveries')} now?`, action: 'Try them now',
+      text: 'They go out at once, under the same ids. What fails again waits as long as after a '
+        + 'first attempt.',
+      command: formatCommand('delivery:resend', filter),
+    });
+    if (isWanted) retry.watch((await resend<{ readonly id: string }>({})).id);
+  });
+}
+
 function buttons(container: HTMLElement, view: OutgoingView): Child[] {
   const { webhook, path, refresh, backfill } = view;
   const { identifier, targetUrl, enabled, disabledAt } = webhook;
@@ -200,6 +233,7 @@ function buttons(container: HTMLElement, view: OutgoingView): Child[] {
   const isTrying = enabled || webhook.health.nextProbeAt !== undefined;
   return [
     callerSession.may('write') ? acknowledgeButton(view) : null,
+    callerSession.may('write', 'resend') ? retryButton(container, view) : null,
     callerSession.may('write', 'resend') ? backfillButton(view) : null,
     callerSession.may('admin', 'write')
       ? asyncButton('Edit', () => openEditForm(container, view)) : null,

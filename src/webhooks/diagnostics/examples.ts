@@ -14,6 +14,7 @@ import type { IncomingWebhookExamples, OutgoingWebhookExamples } from './diagnos
 import { loadCrypto } from '../../base/node-modules.ts';
 import { FORM_TYPE, parseMediaType } from '../../base/text/parse-form.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';
+import { isStandardSecret } from '../outgoing/outgoing-signature.ts';
 import type { StoredOutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { getDialect } from '../outgoing/signing-member.ts';
 import { createSigningKey } from '../senders/signing/signing-key.ts';
@@ -98,7 +99,9 @@ function buildCode(
   const signingKey = createSigningKey(scheme, secret);
   const privateKey = 'problem' in signingKey ? null : signingKey.privateKey;
   const publicKey = privateKey === null ? null : loadCrypto().createPublicKey(privateKey);
-  const input = { scheme, publicKey, url };
+  const library = publicKey === null && isStandardSecret(secret)
+    ? findLibrary(signing.preset) : null;
+  const input = { scheme, publicKey, url, library };
   const urlObstacle = scheme.content.includes('{url}') && url !== targetUrl
     ? 'the signature covers its address, which holds a secret' : null;
   // A quirk that picks the signed bytes picks them in a form.
@@ -117,6 +120,11 @@ function buildCode(
     curl: curlObstacle === null ? formatReceiverCall(scheme, signing.preset, url, httpMethod)
       : null,
   };
+}
+
+function findLibrary(preset: string | undefined): 'standardwebhooks' | 'svix' | null {
+  if (preset === 'svix') return 'svix';
+  return preset === 'standard' ? 'standardwebhooks' : null;
 }
 
 function formatReceiverCall(

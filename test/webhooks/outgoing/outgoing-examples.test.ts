@@ -159,6 +159,45 @@ for (const language of ['node', 'php', 'python'] as const) {
   });
 }
 
+const WHSEC = SECRETS['standard'] ?? '';
+const CALLS = {
+  node: 'new Webhook(secret).verify(body, headers)',
+  python: 'Webhook(secret).verify(body, headers)',
+};
+/** How the code names libraries that verify the same; null: there is none that does. */
+const LIBRARIES: readonly (readonly [
+  title: string, signing: object | undefined, secret: string,
+  names: Readonly<Record<'node' | 'php' | 'python', string>> | null,
+])[] = [
+  ['by default', undefined, WHSEC, {
+    node: `npm install standardwebhooks): ${CALLS.node}`,
+    php: 'composer require standard-webhooks/standard-webhooks): '
+      + '(new \\StandardWebhooks\\Webhook($secret))->verify($body, $headers)',
+    python: `pip install standardwebhooks): ${CALLS.python}`,
+  }],
+  ['as svix', { preset: 'svix' }, WHSEC, {
+    node: `npm install svix): ${CALLS.node}`,
+    php: 'composer require svix/svix): (new \\Svix\\Webhook($secret))->verify($body, $headers)',
+    python: `pip install svix): ${CALLS.python}`,
+  }],
+  ['by a secret whose text is the key', undefined, 'a secret', null],
+  ['with Ed25519', { preset: 'standard' }, SECRETS['discord'] ?? '', null],
+  ['as github', { preset: 'github' }, WHSEC, null],
+];
+for (const [title, signing, secret, names] of LIBRARIES) {
+  const library = names === null ? 'no library' : 'the library';
+  test(`the code names ${library} for what is signed ${title}`, () => {
+    const examples = buildOutgoingExamples(parseUnsavedWebhook({
+      targetUrl: 'http://127.0.0.1:9/', secret, ...signing === undefined ? {} : { signing },
+    }, 'an-id'));
+    for (const language of ['node', 'php', 'python'] as const) {
+      const text = (examples[language] ?? '').replaceAll(/\n(#|\/\/) /g, ' ');
+      if (names === null) assert.doesNotMatch(text, / install | require /);
+      else assert.ok(text.includes(names[language]), text);
+    }
+  });
+}
+
 async function create(relay: Relay, members: object): Promise<Answer & { readonly path: string }> {
   const made = await relay.ask('POST', '/api/outgoing-webhooks', members);
   assert.equal(made.status, 201, made.text);

@@ -1,7 +1,8 @@
 /**
  * Formats code by which a receiver verifies what a scheme signs, to be copied: one function of
  * headers, query and body in each language. It reads the secret from the environment; a public key
- * stands in it, as anybody may know that. Such code is, with the member of Language for each part:
+ * stands in it, as anybody may know that. A comment before it names the library that does the same,
+ * where there is one. Such code is, with the member of Language for each part:
  *
  *     import … key = … function isGenuine(headers, query, body) {     frame
  *       value = headers["acme-signature"]                             assign, read
@@ -30,7 +31,12 @@ type VerificationExampleInput = {
   readonly publicKey: KeyObject | null;
   /** The value of `{url}`. */
   readonly url: string;
+  /** null: none verifies the same with the same secret. */
+  readonly library: Library | null;
 };
+
+/** They take secrets that begin with `whsec_`, and no public keys. */
+type Library = 'standardwebhooks' | 'svix';
 
 type Place = { readonly source: 'headers' | 'query'; readonly name: string };
 /** A part of the signed content: a literal, or a variable of the code. */
@@ -47,7 +53,12 @@ type SignatureCheck = {
 };
 
 type Language = {
-  /** The whole code: what stands before the lines of the function, and after them. */
+  /** Stands before all else. */
+  readonly opening: readonly string[];
+  readonly comment: (text: string) => string;
+  /** The command that installs a library, and the call in place of the function. */
+  readonly useLibrary: (library: Library) => { readonly install: string; readonly call: string };
+  /** The code: what stands before the lines of the function, these, and what stands after. */
   readonly frame: (check: SignatureCheck, lines: readonly string[]) => readonly string[];
   readonly assign: (name: string, expression: string) => string;
   readonly quote: (text: string) => string;
@@ -76,9 +87,10 @@ export function findVerificationObstacle({ content }: Scheme): string | null {
 
 /** For a scheme without an obstacle that signs deliveries, whose bodies hold nothing of it. */
 export function formatVerificationExample(
-  name: keyof typeof LANGUAGES, { scheme, publicKey, url }: VerificationExampleInput,
+  name: keyof typeof LANGUAGES, { scheme, publicKey, url, library }: VerificationExampleInput,
 ): string {
   const language = LANGUAGES[name];
+  const comments = library === null ? [] : describeLibrary(language, library);
   const { signature, id } = scheme;
   // A token has no signature, so that there is no signed time either.
   const isToken = scheme.algorithm === 'token';
@@ -88,7 +100,7 @@ export function formatVerificationExample(
   const assignPlace = (variable: string, sources: ValueSources | undefined): string =>
     language.assign(variable, language.read(getPlace(sources)));
   const check = createSignatureCheck(scheme, publicKey);
-  return language.frame(check, [
+  const code = language.frame(check, [
     assignPlace('value', signature.from),
     ...param === undefined
       ? [language.assign('signatures', language.split(signature.split ?? null))] : [
@@ -106,7 +118,13 @@ export function formatVerificationExample(
       words.map((word) => 'text' in word ? language.quote(word.text)
         : language.variable(word.variable))))],
     ...language.compare(check),
-  ]).join('\n');
+  ]);
+  return [...language.opening, ...comments.map(language.comment), ...code].join('\n');
+}
+
+function describeLibrary({ useLibrary }: Language, library: Library): readonly string[] {
+  const { install, call } = useLibrary(library);
+  return [`A library does the same, and throws where this returns false (${install}):`, call];
 }
 
 function listContentWords(scheme: Scheme, url: string): readonly ContentWord[] {
@@ -150,6 +168,11 @@ function getPlace(sources: ValueSources | undefined): Place {
 }
 
 const node: Language = {
+  opening: [],
+  comment: (text) => `// ${text}`,
+  useLibrary: (library) => ({
+    install: `npm install ${library}`, call: 'new Webhook(secret).verify(body, headers)',
+  }),
   frame({ hash, key }, lines) {
     const keys: Readonly<Partial<Record<KeyForm, string>>> = {
       base64: 'Buffer.from(secret, "base64")', hex: 'Buffer.from(secret, "hex")',
@@ -217,6 +240,11 @@ const node: Language = {
 const PYTHON_MODULES = ['base64', 'datetime', 'email.utils', 'hashlib', 'hmac', 'os', 'time'];
 
 const python: Language = {
+  opening: [],
+  comment: (text) => `# ${text}`,
+  useLibrary: (library) => ({
+    install: `pip install ${library}`, call: 'Webhook(secret).verify(body, headers)',
+  }),
   frame({ key }, lines) {
     const decode = (text: string): string =>
       `base64.b64decode(${text}.replace("-", "+").replace("_", "/") + "==")`;
@@ -301,6 +329,18 @@ export function phpQuote(text: string): string {
 }
 
 const php: Language = {
+  opening: ['<?php'],
+  comment: (text) => `// ${text}`,
+  useLibrary(library) {
+    const [packageName, namespace] = {
+      standardwebhooks: ['standard-webhooks/standard-webhooks', 'StandardWebhooks'],
+      svix: ['svix/svix', 'Svix'],
+    }[library];
+    return {
+      install: `composer require ${packageName}`,
+      call: `(new \\${namespace}\\Webhook($secret))->verify($body, $headers)`,
+    };
+  },
   frame({ key }, lines) {
     const decode = (text: string): string => `base64_decode(strtr(${text}, '-_', '+/'))`;
     const keys: Readonly<Partial<Record<KeyForm, string>>> = {
@@ -308,7 +348,6 @@ const php: Language = {
       whsec: `str_starts_with($secret, 'whsec_') ? ${decode('substr($secret, 6)')} : $secret`,
     };
     return [
-      '<?php',
       '// Names of headers are in lower case: array_change_key_case(getallheaders()). The query',
       "// is $_GET, and the body is file_get_contents('php://input').",
       'function isGenuine(array $headers, array $query, string $body): bool', '{',

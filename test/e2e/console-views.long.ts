@@ -201,6 +201,66 @@ test('a list cuts no ISBN, and on a narrow screen neither a title nor what stand
     await at.isClean();
   });
 
+test('cards stand beside each other where there is room, and all are reached', {
+  skip,
+}, async () => {
+  const { person, browser } = at;
+  const count = 100;
+  for (let number = 1; number <= count; number += 1) {
+    await at.call('POST', '/api/books', { title: `Card ${number}`, keywords: ['cards'] });
+  }
+  try {
+    for (const [width, columns] of [[320, 1], [768, 2], [1280, 3]] as const) {
+      await browser.look(width, 900, 'light');
+      await at.open('#/books?keyword=cards&as=cards');
+      await person.find('link', 'Card 1');
+      await person.gives(`return new Set([...document.querySelectorAll('[data-key]')]
+        .map((card) => card.getBoundingClientRect().left)).size;`, columns);
+      // Far down, and back to the middle: no card is left out or drawn twice.
+      await browser.evaluate('scrollTo(0, document.body.scrollHeight);');
+      await person.find('link', `Card ${count}`);
+      await browser.evaluate('scrollTo(0, document.body.scrollHeight / 2);');
+      await person.find('link', 'Card 50');
+      await person.gives(`const names = [...document.querySelectorAll('.row-link')]
+        .map(({ innerText }) => Number(innerText.split(' ')[1]));
+        return names.every((name, index) => index === 0 || name === names[index - 1] + 1);`, true);
+    }
+  } finally {
+    await browser.look(1280, 900, 'light');
+  }
+  await at.isClean();
+});
+
+test('a figure of the overview leads to the list of what it counts', { skip }, async () => {
+  const { person } = at;
+  await at.makeIncoming('counted');
+  await ask(`${at.url}/webhook/in/counted`, { method: 'POST', body: {} });
+  await at.open('#/');
+  await person.click('link', /^[\d,]+ accepted$/);
+  await person.gives(HASH, /^#\/requests\?since=20/);
+  await person.sees('counted');
+  await at.open('#/');
+  await person.click('link', /^[\d,]+ rejected$/);
+  await person.gives(HASH, /^#\/requests\?status=rejected&since=20/);
+});
+
+test('the page of an incoming webhook has its last requests, and what its action does in words', {
+  skip,
+}, async () => {
+  const { person } = at;
+  const actionConfiguration = await at.make('/api/action-configurations', {
+    actionType: 'http-forward',
+    options: { url: 'http://127.0.0.1:9/builds', exposeResponse: true, passAuthorization: false },
+  });
+  const id = await at.make('/api/incoming-webhooks',
+    { pathSegment: 'builds', actionConfiguration });
+  await at.open(`#/incoming/${id}`);
+  await person.sees('None is there. It keeps requests whose action failed.');
+  await person.sees('Forward to a URL: http://127.0.0.1:9/builds, Expose response, for every');
+  await ask(`${at.url}/webhook/in/builds`, { method: 'POST', body: { ref: 'main' } });
+  await person.sees(/POST\s+{"ref":"main"}\s+failed\s+400 in/);
+});
+
 test('a click on a row counts, though the list comes anew meanwhile', { skip }, async () => {
   const { person, browser } = at;
   for (const title of ['A Sicilian Romance', 'Udolpho']) {

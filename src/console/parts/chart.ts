@@ -6,7 +6,7 @@
 import { getJson } from '../base/api-calls.ts';
 import { h, svg, type Child } from '../base/dom.ts';
 import { formatCount } from '../base/format.ts';
-import { appendQuery } from '../base/screen-address.ts';
+import { appendQuery, href, type Query } from '../base/screen-address.ts';
 import type { StatisticsHistory } from '../../monitoring/monitoring-schema.ts';
 import { ChoiceButtons } from './buttons.ts';
 import { plainTable } from './tables.ts';
@@ -17,6 +17,8 @@ type ChartSeries = {
   readonly tone: 'good' | 'bad' | 'waiting';
   /** One for each interval. */
   readonly values: readonly number[];
+  /** The list of what is counted, by its screen and filters: its figure leads there. */
+  readonly list?: readonly [screen: string, query: Query];
 };
 
 type ChartOptions = {
@@ -64,8 +66,13 @@ export function chart(
   return chartFrame({
     title, times, levels: [top, top / 2, 0].map(formatCount),
     unit: `${noun} in each ${formatBarLength(minutesEach)}`,
-    legend: series.map(({ name, tone, values }) =>
-      h('span', { class: `legend ${tone}` }, `${formatCount(sum(values))} ${name}`)),
+    legend: series.map(({ name, tone, values, list }) => {
+      const text = `${formatCount(sum(values))} ${name}`;
+      if (list === undefined) return h('span', { class: `legend ${tone}` }, text);
+      const [screen, query] = list;
+      const since = times[0] ?? '';
+      return h('a', { class: `legend ${tone}`, href: href([screen], { ...query, since }) }, text);
+    }),
     label: series.map(({ name, values }) => `${formatCount(sum(values))} ${name}`).join(', '),
     drawing: bars(times.map((time) => formatTime(time)), series, top),
     table: valueTable(times, series.map(({ name }) => name), (index) => totals[index] === 0 ? null
@@ -75,12 +82,14 @@ export function chart(
 
 export function attemptsChart(
   title: string, bars: Pick<ChartOptions, 'times' | 'minutesEach'>,
-  delivered: readonly number[], failed: readonly number[],
+  delivered: readonly number[], failed: readonly number[], query: Query = {},
 ): HTMLElement {
+  const list = (status: string): readonly [string, Query] =>
+    ['deliveries', { ...query, status }];
   return chart({
     title, noun: 'attempts', ...bars, series: [
-      { name: 'delivered', tone: 'good', values: delivered },
-      { name: 'failed', tone: 'bad', values: failed },
+      { name: 'delivered', tone: 'good', values: delivered, list: list('delivered') },
+      { name: 'failed', tone: 'bad', values: failed, list: list('failed') },
     ],
   });
 }

@@ -68,6 +68,25 @@ export function detailedWebhookState(webhook: WebhookWithHealth): HTMLElement {
 /** With its time; null when there was none. */
 export function lastFailure({ health: { lastFailure: failure } }: WebhookWithHealth): Child {
   if (failure === null) return null;
-  return h('span', { title: failure.reason }, failure.reason, ' ',
-    h('span.place', timeElement(failure.at)));
+  const reason = formatCheck(failure.reason);
+  return h('span', { title: reason }, reason, ' ', h('span.place', timeElement(failure.at)));
+}
+
+/** Texts for the checks that a request may fail. */
+const CHECKS: Readonly<Record<string, string>> = {
+  address: 'its address may not call',
+  configuration: 'the webhook is not set up to verify it',
+  handshake: 'its handshake is wrong',
+  mismatch: 'its signature does not match',
+  parts: 'a part of it is missing',
+  rate: 'beyond the rate limit',
+  secret: 'the secret cannot be used',
+  signature_form: 'its signature has the wrong form',
+  signature_missing: 'it has no signature',
+  stale: 'it was not signed just now',
+};
+
+/** Says why a request was refused; any other reason of a failure stays as it is. */
+export function formatCheck(reason: string): string {
+  return CHECKS[reason] ?? reason;
 }

@@ -82,9 +82,9 @@ function render(
   return [
     statusBanner(status, justFailedCount),
     factList([
-      ['Deliveries that wait', countLink('deliveries', 'pending', deliveries.pending)],
-      ['The oldest of them waits', deliveries.pending === 0 ? '–'
-        : `for ${formatDuration(deliveries.oldestPendingMs)}`],
+      ['Deliveries that wait', h('span', countLink('deliveries', 'pending', deliveries.pending),
+        deliveries.pending === 0 ? ''
+          : `, the oldest for ${formatDuration(deliveries.oldestPendingMs)}`)],
       ['Requests that wait', countLink('requests', 'pending', requests.pending)],
       ['Requests that failed', countLink('requests', 'failed', requests.failed)],
       ['Webhooks', formatStateCounts(status, justFailedCount)],
@@ -199,15 +199,29 @@ function charts(history: StatisticsHistory): HTMLElement {
   return h('div.charts',
     chart({
       title: 'Requests', noun: 'requests', ...bars, series: [
-        { name: 'accepted', tone: 'good', values: count(requests.accepted) },
-        { name: 'rejected', tone: 'waiting', values: count(requests.rejected) },
-        { name: 'failed', tone: 'bad', values: count(requests.failed) },
+        {
+          name: 'accepted', tone: 'good', values: count(requests.accepted), list: ['requests', {}],
+        },
+        {
+          name: 'rejected', tone: 'waiting', values: count(requests.rejected),
+          list: ['requests', { status: 'rejected' }],
+        },
+        {
+          name: 'failed', tone: 'bad', values: count(requests.failed),
+          list: ['requests', { status: 'failed' }],
+        },
       ],
     }),
     chart({
       title: 'Runs of actions', noun: 'runs', ...bars, series: [
-        { name: 'succeeded', tone: 'good', values: count(runs.succeeded) },
-        { name: 'failed', tone: 'bad', values: count(runs.failed) },
+        {
+          name: 'succeeded', tone: 'good', values: count(runs.succeeded),
+          list: ['deliveries', { kind: 'route', status: 'delivered' }],
+        },
+        {
+          name: 'failed', tone: 'bad', values: count(runs.failed),
+          list: ['deliveries', { kind: 'route', status: 'failed' }],
+        },
       ],
     }),
     attemptsChart('Delivery attempts', bars, count(deliveries.delivered),

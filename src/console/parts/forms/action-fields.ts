@@ -10,7 +10,7 @@ import { href } from '../../base/screen-address.ts';
 import { openDialog } from '../dialog.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
 import {
-  InputError, errorLine, inputField, showFieldErrors, type Field, type FieldOptions,
+  InputError, errorLine, findLabel, inputField, showFieldErrors, type Field, type FieldOptions,
 } from './input-field.ts';
 import { MemberFields, modelField } from './model-field.ts';
 import { asyncForm, focusInvalidField, foldElements, submitButton } from './record-form.ts';
@@ -57,10 +57,12 @@ export class ActionCatalog {
   describe(identifier: string): string {
     const configuration = this.configurations.find((each) => each.identifier === identifier);
     if (configuration === undefined) return identifier;
-    const label = this.findAction(configuration.actionType)?.label;
-    const options = Object.values(configuration.options ?? {}).map((value) =>
-      typeof value === 'string' ? value : encodeJson(value));
-    const action = [label ?? configuration.actionType, options.join(', ')]
+    const type = this.findAction(configuration.actionType);
+    const options = Object.entries(configuration.options ?? {}).flatMap(([name, value]) => {
+      const { schema = {} } = type?.options.find((option) => option.name === name) ?? {};
+      return formatOption(findLabel({ name, schema }), value);
+    });
+    const action = [type?.label ?? configuration.actionType, options.join(', ')]
       .filter((text) => text !== '').join(': ');
     const { description } = configuration;
     return (description === undefined ? action : `${description} (${action})`)
@@ -165,6 +167,13 @@ export class ActionCatalog {
     return this.configurations.map(({ identifier }) =>
       h('option', { value: identifier }, this.describe(identifier)));
   }
+}
+
+/** A text says by itself what it is; of a yes or no its label is said, and of any other both. */
+function formatOption(label: string, value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'boolean') return [`${label} ${encodeJson(value)}`];
+  return value ? [label] : [];
 }
 
 /** The options that an action does not describe keep their values. */

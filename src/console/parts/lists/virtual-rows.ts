@@ -1,7 +1,7 @@
 /**
  * A table of any length (virtual scrolling): the DOM holds only the rows in view, and spacers for
- * all others, fetched or not. All rows have one height. The page itself scrolls, and its position
- * is corrected when rows are inserted above the view.
+ * all others, fetched or not. All rows have one height; as cards, several stand in a line. The page
+ * itself scrolls, and its position is corrected when rows are inserted above the view.
  */
 import { h, type Child } from '../../base/dom.ts';
 
@@ -13,8 +13,8 @@ export type RowColumn<Item> = {
    * screens. `short`: as wide as a time or a status needs. `text`, `main`, `wide`, `middle`:
    * wider. `box`: a checkbox, before the cell that has the link.
    */
-  readonly kind?: 'text' | 'main' | 'main target' | 'wide' | 'middle' | 'box' | 'number'
-    | 'number extra' | 'isbn extra' | 'extra' | 'short' | 'short extra';
+  readonly kind?: 'text' | 'main' | 'main target' | 'wide' | 'middle' | 'middle extra' | 'box'
+    | 'number' | 'number extra' | 'isbn extra' | 'extra' | 'short' | 'short extra';
   /** The list can be sorted by this key of the API. */
   readonly sortKey?: string;
 };
@@ -47,7 +47,9 @@ export class VirtualRows<Item> {
   #sort = '';
   #items: Item[] = [];
   #total = 0;
-  #rowPixels = ROW_PIXELS;
+  /** The height of a line, and how many rows stand in it. */
+  #linePixels = ROW_PIXELS;
+  #rowsPerLine = 1;
   #renderedRange = { start: -1, end: -1 };
   /** The rendered rows by the JSON of their item: a refetched item is another object. */
   #rowsByContent: ReadonlyMap<string, HTMLElement> = new Map();
@@ -107,7 +109,7 @@ export class VirtualRows<Item> {
     this.#total += addedCount;
     // A user who has scrolled down keeps seeing the same rows.
     const top = this.#body.getBoundingClientRect().top - this.#pixelsAbove;
-    if (top + index * this.#rowPixels < 0) this.#pixelsAbove += addedCount * this.#rowPixels;
+    if (top + this.#measureRows(index) < 0) this.#pixelsAbove += this.#measureRows(addedCount);
     this.#invalidate();
   }
 
@@ -127,9 +129,11 @@ export class VirtualRows<Item> {
 
   #render(): void {
     const top = this.#body.getBoundingClientRect().top - this.#pixelsAbove;
-    const first = Math.floor(-top / this.#rowPixels) - MARGIN_ROWS;
-    const inView = Math.ceil(innerHeight / this.#rowPixels) + 2 * MARGIN_ROWS;
-    const start = Math.max(0, Math.min(first, this.#total - inView));
+    const perLine = this.#rowsPerLine;
+    const first = (Math.floor(-top / this.#linePixels) - MARGIN_ROWS) * perLine;
+    const inView = (Math.ceil(innerHeight / this.#linePixels) + 2 * MARGIN_ROWS) * perLine;
+    const last = Math.ceil((this.#total - inView) / perLine) * perLine;
+    const start = Math.max(0, Math.min(first, last));
     const end = Math.min(this.#total, start + inView);
     if (Math.min(end + MARGIN_ROWS, ROWS_MAX) > this.#items.length) this.#options.onEnd?.();
     if (start === this.#renderedRange.start && end === this.#renderedRange.end) return;
@@ -143,8 +147,8 @@ export class VirtualRows<Item> {
     }));
     const rows = [...this.#rowsByContent.values(), ...Array.from(
       { length: end - start - items.length }, () => this.#renderUnreadRow())];
-    replaceRows(this.#body, [spacer(start * this.#rowPixels), ...rows,
-      spacer((this.#total - end) * this.#rowPixels)]);
+    replaceRows(this.#body, [spacer(this.#measureRows(start)), ...rows,
+      spacer(this.#measureRows(this.#total) - this.#measureRows(end))]);
     if (this.#pixelsAbove !== 0) scrollBy(0, this.#pixelsAbove);
     this.#pixelsAbove = 0;
     if (focusedKey !== null) this.#focus(focusedKey);
@@ -189,11 +193,19 @@ export class VirtualRows<Item> {
     return h('tr', { 'aria-hidden': 'true' }, h('td', { colspan: length }, '…'));
   }
 
-  // The height depends on the width of the screen and the font size.
+  #measureRows(count: number): number {
+    return Math.ceil(count / this.#rowsPerLine) * this.#linePixels;
+  }
+
+  // Both depend on the width of the screen and the font size.
   #measure(row: HTMLElement | undefined): void {
     const pixels = row?.getBoundingClientRect().height ?? 0;
-    if (pixels === 0 || Math.abs(pixels - this.#rowPixels) < 0.5) return;
-    this.#rowPixels = pixels;
+    const { display, gridTemplateColumns } = getComputedStyle(this.#body);
+    const perLine = display === 'grid' ? gridTemplateColumns.split(' ').length : 1;
+    const isSame = Math.abs(pixels - this.#linePixels) < 0.5 && perLine === this.#rowsPerLine;
+    if (pixels === 0 || isSame) return;
+    this.#linePixels = pixels;
+    this.#rowsPerLine = perLine;
     this.#invalidate();
   }
 

@@ -3,6 +3,7 @@ import { apiPath, href } from '../../base/screen-address.ts';
 import { callApi, getJson, sendRequest } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { optionalTime, timeElement } from '../../base/format.ts';
+import { formatPrettyJson } from '../../base/json-text.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import {
@@ -87,7 +88,8 @@ function createStep(attempt: Attempt): TimelineStep {
   return {
     at, durationMs, isGood: (statusCode ?? Infinity) < 300,
     text: `${typeof statusCode === 'number' ? 'answered ' : ''}${formatAttempt(attempt)}`,
-    detail: response === undefined || response === '' ? null : response,
+    detail: response === undefined || response === null || response === '' ? null
+      : formatPrettyJson(response) ?? response,
   };
 }
 

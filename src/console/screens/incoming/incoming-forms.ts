@@ -27,6 +27,8 @@ import type { PresetDescription } from '../../../webhooks/senders/presets/preset
 export type IncomingView = {
   readonly webhook: IncomingWebhook; readonly path: string; readonly etag: string;
   readonly actions: ActionCatalog;
+  /** Its last requests, the newest first. */
+  readonly latest: readonly PublicRequest[];
   /** Fetches and shows the webhook again. */
   readonly refresh: () => Promise<void>;
 };

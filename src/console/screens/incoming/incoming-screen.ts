@@ -33,7 +33,7 @@ const COLUMNS: readonly RowColumn<IncomingRow>[] = [
   { title: 'Sender', kind: 'extra', cell: ({ webhook }) => webhook.verification?.preset
     ?? (webhook.hasSecret ? 'X-Signature' : 'anybody') },
   { title: 'State', kind: 'middle', cell: ({ webhook }) => webhookState(webhook) },
-  { title: 'Last failure', kind: 'extra', cell: ({ webhook }) => lastFailure(webhook) },
+  { title: 'Last failure', kind: 'middle extra', cell: ({ webhook }) => lastFailure(webhook) },
   { title: 'Last called', kind: 'short', cell: ({ lastAt, since }) => lastAt === null
     ? h('span', 'not ', lastingElement(since)) : timeElement(lastAt) },
   {

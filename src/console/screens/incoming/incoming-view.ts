@@ -12,9 +12,10 @@ import { codeBlock } from '../../parts/code-block.ts';
 import { deleteWebhook } from '../../parts/deletion.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { showNotice } from '../../parts/notice.ts';
+import { describeRequest, formatAnswer, requestStatus } from '../../parts/request-text.ts';
 import { rotateButton, showNewSecret } from '../../parts/rotate-secret.ts';
 import { backLink, heading, linkButton, openView, repeatWhileSeen } from '../../parts/screen.ts';
-import { factList } from '../../parts/tables.ts';
+import { factList, stackedTable } from '../../parts/tables.ts';
 import { detailedWebhookState, lastFailure } from '../../parts/webhook-cells.ts';
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
 import type { SampleCall } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
@@ -27,6 +28,7 @@ const INBOX_TEXTS = {
 } as const;
 /** An address that nobody but this computer reaches. */
 const LOOPBACK = /^https?:\/\/(localhost|127\.|\[::1\])/;
+const LAST_REQUESTS = 10;
 const REQUEST_ID = 'x-request-id';
 const ANSWER_TEXTS = { result: 'what the action said', accepted: 'at once, then the action runs' };
 
@@ -43,23 +45,25 @@ export function openIncoming(
   let view: IncomingView | null = null;
   const showFacts = (next: IncomingView): void => {
     view = next;
-    refill(facts, renderFacts(next.webhook));
+    refill(facts, renderFacts(next.webhook), renderLatest(next));
     if (callerSession.may('admin')) refill(actionButtons, ...buttons(container, next));
   };
   const readFacts = async (): Promise<void> => {
     // The test step has no facts, and a form is in their place while the webhook is edited.
     if (view === null || !facts.isConnected) return;
-    const { body: webhook, etag } = await callApi<IncomingWebhook>('GET', path);
-    showFacts({ ...view, webhook, etag });
+    const [{ body: webhook, etag }, latest] = await Promise.all([
+      callApi<IncomingWebhook>('GET', path), fetchLatest(id),
+    ]);
+    showFacts({ ...view, webhook, etag, latest });
   };
   // No notice every ten seconds, as of a webhook that somebody has deleted meanwhile.
   const stop = repeatWhileSeen(() => void readFacts().catch(() => {}));
   const close = openView(container, async (refresh) => {
-    const [{ body: webhook, etag }, examples, actions] = await Promise.all([
+    const [{ body: webhook, etag }, examples, actions, latest] = await Promise.all([
       callApi<IncomingWebhook>('GET', path), getJson<IncomingWebhookExamples>(`${path}/examples`),
-      ActionCatalog.load(),
+      ActionCatalog.load(), fetchLatest(id),
     ]);
-    view = { webhook, path, etag, actions, refresh };
+    view = { webhook, path, etag, actions, latest, refresh };
     if (isFormDue) {
       isFormDue = false;
       return editIncoming(container, view);
@@ -124,6 +128,23 @@ function renderFacts(webhook: IncomingWebhook): HTMLElement {
     ['Answers of its own', formatResponses(webhook.response)],
     ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
   ]);
+}
+
+function fetchLatest(identifier: string): Promise<readonly PublicRequest[]> {
+  return getJson(appendQuery('/api/requests', { hook: identifier, limit: String(LAST_REQUESTS) }));
+}
+
+function renderLatest({ webhook, latest }: IncomingView): HTMLElement {
+  return h('section', h('h2', 'Its last requests'), latest.length === 0
+    ? h('p.hint', `None is there. It keeps ${INBOX_TEXTS[webhook.inbox]}.`)
+    : stackedTable(['Received', 'What', 'Status', 'Answered'], latest.map((request) => {
+      const { name, body } = describeRequest(request);
+      return [
+        h('a', { href: href(['requests', request.id]) }, timeElement(request.receivedAt)),
+        h('span', name, ' ', h('span.place', body)), requestStatus(request),
+        formatAnswer(request),
+      ];
+    })));
 }
 
 function formatResponses(responses: IncomingWebhook['response']): string | null {

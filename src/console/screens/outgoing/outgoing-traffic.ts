@@ -67,7 +67,7 @@ function render(
 ): HTMLElement[] {
   const { identifier } = webhook;
   return [
-    h('div.charts', {}, ...charts(statistics)),
+    h('div.charts', {}, ...charts(statistics, identifier)),
     h('h3', 'What waits'),
     waiting.first === undefined ? h('p', 'Nothing.') : h('p',
       h('a', { href: href(['deliveries'], { hook: identifier, status: 'pending' }) },
@@ -114,7 +114,7 @@ function renderDelivery(delivery: Delivery): readonly Child[] {
   ];
 }
 
-function charts(statistics: WebhookStatistics): HTMLElement[] {
+function charts(statistics: WebhookStatistics, hook: string): HTMLElement[] {
   const bars = getBars(statistics);
   const { times } = bars;
   const { delivered, failed, durationMs } = statistics.deliveries;
@@ -127,7 +127,7 @@ function charts(statistics: WebhookStatistics): HTMLElement[] {
   const divideByCounts = (values: readonly number[]): (number | null)[] =>
     values.map((value, index) => counts[index] === 0 ? null : value / (counts[index] ?? 1));
   return [
-    attemptsChart('Deliveries', bars, good, bad),
+    attemptsChart('Deliveries', bars, good, bad, { hook }),
     lineChart({
       title: 'Success', unit: 'attempts that delivered', times, values: divideByCounts(good),
       top: 1, format: formatPercent,

@@ -21,6 +21,7 @@ import { openDialog } from '../../parts/dialog.ts';
 import { openResendDialog } from '../../parts/lists/bulk-dialog.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
+import { describeRequest, formatRefusal } from '../../parts/request-text.ts';
 import { backLink, goIfStillHere, goToList, heading } from '../../parts/screen.ts';
 import { factList, headerTable, plainTable } from '../../parts/tables.ts';
 import { runStep, timeline } from '../../parts/timeline.ts';
@@ -28,7 +29,6 @@ import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
 import { shellQuote } from '../../../base/text/shell-quote.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 import type { Diagnosis } from '../../../webhooks/senders/diagnosis/diagnosis-report.ts';
-import { describeRequest, formatRefusal } from './request-text.ts';
 
 /** Headers that curl sets by itself. */
 const OMITTED_HEADERS = ['host', 'content-length', 'connection', 'transfer-encoding', 'expect'];

@@ -4,19 +4,18 @@
  */
 import { getJson } from '../../base/api-calls.ts';
 import { h, type Child } from '../../base/dom.ts';
-import { formatDuration, formatQuantity, formatTimestamp, timeElement } from '../../base/format.ts';
+import { formatQuantity, formatTimestamp, timeElement } from '../../base/format.ts';
 import { href } from '../../base/screen-address.ts';
 import {
   createWebhookLabel, formatIncomingName, isWebhookCalled, listIncomingPaths,
 } from '../../base/webhook-labels.ts';
-import { badge } from '../../parts/badge.ts';
 import { sum } from '../../parts/chart.ts';
+import { describeRequest, formatAnswer, requestStatus } from '../../parts/request-text.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { openLiveList } from '../../parts/lists/live-list.ts';
 import { openOnDemand, type Screen } from '../../parts/screen.ts';
 import { loadScript } from '../script-loader.ts';
-import { describeRequest, formatRefusal } from './request-text.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
 import type { StatisticsReport } from '../../../monitoring/monitoring-schema.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
@@ -37,11 +36,10 @@ export const requestsScreen: Screen = {
       getKey: (request) => request.id,
       columns: [
         { title: 'Received', kind: 'short', cell: ({ receivedAt }) => timeElement(receivedAt) },
-        { title: 'Webhook', cell: ({ hook }) => resolvedWebhookLabel(hook) },
+        { title: 'Webhook', kind: 'middle', cell: ({ hook }) => resolvedWebhookLabel(hook) },
         { title: 'What', kind: 'text', cell: contentCell },
-        { title: 'Status', kind: 'middle', cell: statusCell },
-        { title: 'Answered', kind: 'extra', cell: ({ answered }) => answered === null ? ''
-          : `${answered.status} in ${formatDuration(answered.afterMs)}` },
+        { title: 'Status', kind: 'middle', cell: requestStatus },
+        { title: 'Answered', kind: 'extra', cell: formatAnswer },
         { title: 'From', kind: 'extra', cell: ({ client }) => client },
       ],
       filters: () => [
@@ -69,12 +67,6 @@ export const requestsScreen: Screen = {
 function contentCell(request: PublicRequest): HTMLElement {
   const { name, body } = describeRequest(request);
   return h('span', { title: `${name} ${body}` }, name, ' ', h('span.place', body));
-}
-
-function statusCell(request: PublicRequest): HTMLElement {
-  const refusal = formatRefusal(request);
-  return h('span', { title: refusal }, badge(request.status), ' ',
-    refusal === null ? null : h('span.place', refusal));
 }
 
 /** So many webhooks are named in the note. */

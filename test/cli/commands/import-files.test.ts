@@ -77,6 +77,19 @@ test('a bad record is named by its line, its number and its key', () =>
     assert.equal(format, 'goodreads');
   }));
 
+test('a bad record is named by its number where several stand on a line', () =>
+  inPlace('without a server', async (place) => {
+    const importJson = (input: string) =>
+      place.run(['book:import', '--file', '-', '--format', 'json'], { input });
+    const { stderr } = await importJson('[{"title":""},{"title":"A"},{"title":" "},{"title":"B"]');
+    assert.deepEqual(stderr.split('\n').slice(1, 4), [
+      'hookshelf: line 1: /title: must not be empty (record 1)',
+      'hookshelf: record 3: /title: must not be blank',
+      'hookshelf: record 4: the brackets of this record do not match; reading goes on at the next '
+        + 'line that begins with `{`',
+    ]);
+  }));
+
 for (const way of WAYS) {
   test(`a long file whose header is unusable is refused with what is wrong, ${way}`, () =>
     inPlace(way, async (place) => {

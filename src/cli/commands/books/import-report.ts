@@ -271,14 +271,17 @@ export class ImportReport {
       return;
     }
     this.#progress.end();
-    const { record, key, id, detail } = problem;
+    const { line, record, key, id, detail } = problem;
+    // Where several records stand on a line, such as in JSON, it tells none of them.
+    const isOfLine = record === undefined || line === undefined || record <= line;
     const names = [
-      ...record === undefined ? [] : [`record ${record}`],
+      ...record === undefined || !isOfLine ? [] : [`record ${record}`],
       ...key === undefined ? [] : [`key ${key}`],
       ...id === undefined ? [] : [id],
     ];
     const place = names.length === 0 ? '' : ` (${names.join(', ')})`;
-    this.#note(problem, detail + place);
+    if (isOfLine) this.#note(problem, detail + place);
+    else this.#output.note(`record ${record}: ${detail}${place}`);
   }
 }
 

@@ -75,14 +75,19 @@ function formatEncoding(encoding: string): string {
   return encoding.startsWith('windows') ? `W${encoding.slice(1)}` : encoding.toUpperCase();
 }
 
-/** `Line 3: Title: must not be empty (record 2, key Austen1815)` */
+/**
+ * `Line 3: Title: must not be empty (record 2, key Austen1815)`. Where several records stand on a
+ * line it tells none of them: `Record 2: Title: must not be empty`.
+ */
 export function formatSkipped(skipped: SkippedRecord): string {
   const { line, record, key, detail, errors = [] } = skipped;
+  const isOfLine = record === undefined || record <= line;
   const names = [
-    record === undefined ? '' : `record ${record}`, key === undefined ? '' : `key ${key}`,
+    record === undefined || !isOfLine ? '' : `record ${record}`,
+    key === undefined ? '' : `key ${key}`,
   ].filter((name) => name !== '');
   const problems = errors.length === 0 ? detail : errors.map(formatFieldProblem).join('; ');
-  return `Line ${line}: ${dropBackticks(problems)}`
+  return `${isOfLine ? `Line ${line}` : `Record ${record}`}: ${dropBackticks(problems)}`
     + `${names.length === 0 ? '' : ` (${names.join(', ')})`}`;
 }
 

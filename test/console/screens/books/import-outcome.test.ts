@@ -45,6 +45,11 @@ test('the count is told in the words of people', () => {
     /^would add 3 books, .*; nothing is stored yet\.$/);
 });
 
+test('a record is named by its number where several stand on a line', () => {
+  assert.equal(formatSkipped({ line: 1, record: 3, key: 'a', detail: 'no text' }),
+    'Record 3: no text (key a)');
+});
+
 test('what else happened is told, and nothing where nothing did', () => {
   assert.deepEqual(listRemarks(COUNT, null), []);
   assert.deepEqual(listRemarks({

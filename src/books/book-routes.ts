@@ -217,11 +217,11 @@ const IMPORT_RESPONSE: ResponseSpec = {
     + 'by, such as an id: the same import adds them once more, `match=isbn,title` does not; in '
     + '`withoutId` those that are added again once they have changed in their source; in '
     + '`sameIsbn` how many new books have the ISBN of another, in `sameTitle` how many others the '
-    + 'title and first author, and in `alike` the first of each by `line`, `title` and `id`, with '
-    + 'the `otherId` of that book; in `putAside` in how many records the model refused what they '
-    + 'say of a member, by member: it is in `metadata.source`; in `ownColumns` in how many records '
-    + 'of a csv a column that is no member has a text, by column: it is in `metadata`; in `merged` '
-    + 'how many of the unchanged ones are of books that were merged into others. '
+    + 'title and first author, in `merged` how many of the unchanged ones are of books that were '
+    + 'merged into others, and in `alike` the first of each by `line`, `title` and `id`, with the '
+    + '`otherId` of that book; in `putAside` in how many records the model refused what they say '
+    + 'of a member, by member: it is in `metadata.source`; in `ownColumns` in how many records of '
+    + 'a csv a column that is no member has a text, by column: it is in `metadata`. '
     + '`error` is there when the import ended early; what it counts is stored even then. '
     + 'Read while you send: after 8 MiB of answer that nobody takes, the body waits.',
   mediaType: JSON_LINES,

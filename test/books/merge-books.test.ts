@@ -234,6 +234,11 @@ test('records with the ids of merged books are unchanged, in each format and mod
       assert.deepEqual(
         [count['unchanged'], count['imported'], count['skipped'], count['merged']], [1, 0, 0, 1],
         `${format} ${mode}`);
+      const { line, title, otherId } = Object(count['alike']).merged;
+      assert.deepEqual([line, title, otherId], [
+        ['goodreads', 'csv'].includes(format) ? 2 : 1,
+        format === 'goodreads' ? 'Other' : 'B again', id,
+      ]);
     }
   }
   assert.equal((await server.ask('GET', '/api/books')).text, before.text);

@@ -73,17 +73,22 @@ type ImportCount = {
    * none.
    */
   readonly sameTitle?: number;
-  /** The first record of each of these two; absent: there is none. */
-  readonly alike?: Readonly<Partial<Record<Remark, AlikeBooks>>>;
   /** How many of the unchanged ones are of books that were merged into others; absent: none. */
   readonly merged?: number;
+  /** The first record of each of these three; absent: there is none. */
+  readonly alike?: Readonly<Partial<Record<AlikeRemark, AlikeBooks>>>;
   /** In how many records the model refused a value of a member, by its name; absent: in none. */
   readonly putAside?: Readonly<Record<string, number>>;
   /** In how many records a column of a person's own has a text, by its name; absent: in none. */
   readonly ownColumns?: Readonly<Record<string, number>>;
 };
 
-/** A new book, and the book that it is like; an id is null where a dry run would have added it. */
+type AlikeRemark = Remark | 'merged';
+
+/**
+ * A new book, and the book that it is like: an id is null where a dry run would have added it. Or
+ * the record of a merged book with its id, if the file has one, and the book that took it in.
+ */
 type AlikeBooks = {
   readonly line: number; readonly title: string;
   readonly id: string | null; readonly otherId: string | null;
@@ -122,8 +127,8 @@ export class Importer {
   readonly #replacedMembers = new NameCounts();
   readonly #putAside = new NameCounts();
   readonly #ownColumns = new NameCounts();
-  readonly #remarks = new NameCounts<'unmatchable' | 'withoutId' | 'merged' | Remark>();
-  readonly #alike: Partial<Record<Remark, AlikeBooks>> = {};
+  readonly #remarks = new NameCounts<'unmatchable' | 'withoutId' | AlikeRemark>();
+  readonly #alike: Partial<Record<AlikeRemark, AlikeBooks>> = {};
   #failure: string | null = null;
 
   constructor(
@@ -252,12 +257,8 @@ export class Importer {
     const { id, outcome, leftOut, changes = [] } = result;
     if (result.knownBy === 'nothing') this.#remarks.add('unmatchable');
     if (result.knownBy === 'wording') this.#remarks.add('withoutId');
-    if (result.alike) {
-      const { remark, id: otherId } = result.alike;
-      this.#remarks.add(remark);
-      this.#alike[remark] ??= { line, title: String(record.fields['title']), id, otherId };
-    }
-    if (result.isMerged === true) this.#remarks.add('merged');
+    if (result.alike) this.#remarkAlike(result.alike.remark, parsed, id, result.alike.id);
+    if (result.isMerged === true) this.#remarkAlike('merged', parsed, record.id, id);
     if (outcome === 'repeated') return this.#reportSkipped(parsed, id, BOOK_REPEATED);
     if (outcome === 'exists') {
       if (record.id !== id) return this.#reportSkipped(parsed, id, BOOK_EXISTS, true);
@@ -270,6 +271,14 @@ export class Importer {
     const names = this.#isVerbose && outcome !== 'unchanged'
       ? { title: String(record.fields['title']), members: changes } : {};
     return this.#report({ line, status: outcome, id, ...names });
+  }
+
+  /** Counts a record that is like another book, and keeps the first. */
+  #remarkAlike(
+    remark: AlikeRemark, { line, record }: ParsedRecord, id: string | null, otherId: string | null,
+  ): void {
+    this.#remarks.add(remark);
+    this.#alike[remark] ??= { line, title: String(record.fields['title']), id, otherId };
   }
 
   /** The line of a record that is not imported, which names it for a person. */

@@ -187,6 +187,22 @@ test('a new book of the title and author of another is told, with the way to mer
       + `book:merge ${otherId} --from [-0-9a-f]{36} --fill makes `));
   }));
 
+test('records of a merged book are told by the first, with the book that took it in', () =>
+  inPlace('without a server', async (place) => {
+    const file = `${GOODREADS}4,Other,X,,\n`;
+    const importAgain = () => place.run(
+      ['book:import', '--file', '-', '--format', 'goodreads'], { input: file });
+    await importAgain();
+    const [emma, persuasion, other] = await place.json<{ id: string }[]>(['book:list']);
+    for (const from of [emma, persuasion]) {
+      await place.run(['book:merge', other?.id ?? '', '--from', from?.id ?? '']);
+    }
+    assert.equal((await importAgain()).stderr, 'hookshelf: reading a Goodreads export\n'
+      + 'hookshelf: 2 records are of books that were merged into another: nothing of it was taken; '
+      + `the first is "Emma, again" (line 2), and book:update ${other?.id} writes by hand what you `
+      + 'want of it\n');
+  }));
+
 test('a record of our own without an id is told, and matched by its title as the line says', () =>
   inPlace('without a server', async (place) => {
     const words = ['book:import', '--file', '-', '--format', 'csv'];

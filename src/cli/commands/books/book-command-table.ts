@@ -131,7 +131,8 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'have an id of their source are matched by it: the same file again changes nothing, and a',
       'later one updates what has changed in it, and nothing else that was edited here. What the',
       'catalog has no place for goes to metadata.source. A bad record is reported with its line,',
-      'and the rest goes on. Exit code 1 when any was skipped.',
+      'and the rest goes on. Exit code 1 when any was skipped. Nothing undoes an import: the way',
+      'back is data:backup before it, and data:restore --replace after it.',
     ],
     options: {
       file: {

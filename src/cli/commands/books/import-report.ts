@@ -71,15 +71,21 @@ const REMARKS: Readonly<Record<string, (count: number, first: JsonObject) => str
   sameIsbn: (count) => `${count === 1 ? '1 new book has' : `${count} new books have`} the ISBN of `
     + 'another book: --match isbn updates that book instead, and book:duplicates --by isbn lists '
     + 'books that are there twice',
-  sameTitle: (count, { line, title, id, otherId }) => `${
+  sameTitle: (count, first) => `${
     count === 1 ? '1 new book has' : `${count} new books have`} title and first author of another `
-    + `book: ${count === 1 ? 'it is' : 'the first is'} ${quote(String(title))} (line ${
-      String(line)}), and ${id === null || otherId === null ? 'book:merge'
-      : `book:merge ${String(otherId)} --from ${String(id)} --fill`} makes one of the two; `
-    + 'book:duplicates --by title lists books that are there twice',
-  merged: (count) => `${count} ${count === 1 ? 'record is of a book that was'
-    : 'records are of books that were'} merged into another: nothing of it was taken`,
+    + `book: ${formatFirst(count, first)}, and ${
+      first['id'] === null || first['otherId'] === null ? 'book:merge'
+        : `book:merge ${String(first['otherId'])} --from ${String(first['id'])} --fill`} makes one `
+    + 'of the two; book:duplicates --by title lists books that are there twice',
+  merged: (count, first) => `${count} ${count === 1 ? 'record is of a book that was'
+    : 'records are of books that were'} merged into another: nothing of it was taken; ${
+    formatFirst(count, first)}, and book:update ${String(first['otherId'])} writes by hand what `
+    + 'you want of it',
 };
+
+function formatFirst(count: number, { line, title }: JsonObject): string {
+  return `${count === 1 ? 'it is' : 'the first is'} ${quote(String(title))} (line ${String(line)})`;
+}
 
 /** Formats whose fields may be objects: `metadata` has a limit of depth too. */
 const NESTED_FORMATS: ReadonlySet<string> =

@@ -26,7 +26,7 @@ type ImportTotals = {
   readonly withoutId?: number;
   readonly sameIsbn?: number;
   readonly sameTitle?: number;
-  /** The first record of each of these two. */
+  /** The first record of these. */
   readonly alike?: Readonly<Record<string, { readonly line: number; readonly title: string }>>;
   readonly merged?: number;
   readonly putAside?: Readonly<Record<string, number>>;
@@ -141,11 +141,18 @@ export function listRemarks(
     ...sameIsbn === 0 ? [] : [`the ISBN of another book: ${formatNumber(sameIsbn, 'new book')}; `
       + 'matched by ISBN, that book is changed instead'],
     ...sameTitle === 0 ? [] : [`title and first author of another book: ${
-      formatNumber(sameTitle, 'new book')} (first: line ${alike['sameTitle']?.line}, “${
-      alike['sameTitle']?.title}”); “Duplicates” by title compares and merges them`],
-    ...merged === 0 ? [] : [`merged into another book: ${formatNumber(merged, 'record')}; nothing `
-      + 'of it was taken'],
+      formatNumber(sameTitle, 'new book')}${
+      formatFirst(alike['sameTitle'])}; “Duplicates” by title compares and merges them`],
+    ...merged === 0 ? [] : [`merged into another book: ${formatNumber(merged, 'record')}${
+      formatFirst(alike['merged'])}; nothing of it was taken: what you want of it you write into `
+      + 'that book'],
   ];
+}
+
+function formatFirst(
+  record: { readonly line: number; readonly title: string } | undefined,
+): string {
+  return record === undefined ? '' : ` (first: line ${record.line}, “${record.title}”)`;
 }
 
 /** The most frequent first. */

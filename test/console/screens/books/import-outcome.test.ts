@@ -57,7 +57,9 @@ test('what else happened is told, and nothing where nothing did', () => {
     leftOut: { 'My Review': 3, 'reading.startedOn': 1 },
     replacedMembers: { 'reading.finishedOn': 1, 'keywords': 1 }, unmatchable: 2, merged: 1,
     putAside: { isbn: 2, 'reading.rating': 1 }, withoutId: 1, sameIsbn: 2,
-    sameTitle: 2, alike: { sameTitle: { line: 3, title: 'Dune' } },
+    sameTitle: 2, alike: {
+      sameTitle: { line: 3, title: 'Dune' }, merged: { line: 4, title: 'C' },
+    },
     error: 'the disk is full',
   }, { format: 'goodreads', encoding: 'utf-8' }), [
     'the import stopped: the disk is full', '1 book skipped: there already',
@@ -78,7 +80,8 @@ test('what else happened is told, and nothing where nothing did', () => {
     'the ISBN of another book: 2 new books; matched by ISBN, that book is changed instead',
     'title and first author of another book: 2 new books (first: line 3, “Dune”); “Duplicates” '
       + 'by title compares and merges them',
-    'merged into another book: 1 record; nothing of it was taken',
+    'merged into another book: 1 record (first: line 4, “C”); nothing of it was taken: what you '
+      + 'want of it you write into that book',
   ]);
   assert.deepEqual(
     listRemarks({ ...COUNT, leftOut: { custom: 1 } }, { format: 'csl', encoding: 'utf-8' }),

@@ -841,6 +841,15 @@ test('denies a part of a text to texts alone', () => {
     { all: [...text, { not: { ...match, value: 'late' } }] });
 });
 
+test('says of a text with braces that it is one where no template ran', () => {
+  const conversion = convert({
+    'pass-arguments-to-command': [{ source: 'string', name: '{{.Names}} {{' }],
+  });
+  const [gap] = conversion.gaps;
+  assert.match(gap?.remedy ?? '', /without -template, .* as it is, switch the webhook on$/);
+  assert.deepEqual(optionsOf(conversion)[0]?.['arguments'], ['\\{{.Names}} \\{{']);
+});
+
 test('suggests a condition of what an expression begins with', () => {
   const [gap] = convert(regex('^refs/tags/v[0-9]+$')).gaps;
   assert.match(gap?.remedy ?? '', /{"path":"payload.ref","op":"prefix","value":"refs\/tags\/v"}/);

@@ -314,7 +314,10 @@ function reportTemplates(value: JsonValue, pointer: string, report: HookReport):
       const remedy = 'write what it makes in its place; a variable that it names counts where it '
         + 'is set for the converter';
       if (pointer.includes('/trigger-rule/')) report.lock(pointer, reason, remedy);
-      else report.lose(pointer, reason, remedy);
+      else {
+        report.lose(pointer, reason, `${remedy}; where it ran without -template, which leaves the `
+          + 'text as it is, switch the webhook on');
+      }
     }
   }
   if (typeof value !== 'object' || value === null) return;

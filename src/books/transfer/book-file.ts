@@ -16,7 +16,7 @@ import type { FileEncoding } from './decode-text.ts';
 import type { FormatCodec, ReaderOptions } from './format-codec.ts';
 import type { FormatName } from './format-list.ts';
 import { loadCodec } from './formats.ts';
-import { HEAD_BYTES, recogniseFormat } from './recognise-format.ts';
+import { HEAD_BYTES, resolveFormat } from './recognise-format.ts';
 import type { FormatChoice } from './recognise-format.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
@@ -210,8 +210,9 @@ export type FileStart = {
 
 /**
  * Reads as much of the file as shows its format and encoding. JSON Lines are not waited for: their
- * sender may want each answer before the next line. Throws `invalid` for a file that could be of
- * several formats, declares an unknown encoding or is no text, and what `source` throws.
+ * sender may want each answer before the next line. Throws what `source` throws, and `invalid` for
+ * a file that could be of several formats, is of another than the named one, declares an unknown
+ * encoding or is no text.
  */
 export async function startFile(
   source: AsyncIterable<Buffer>, choice: FormatChoice, declaredByCaller: FileEncoding | null,
@@ -226,7 +227,7 @@ export async function startFile(
     const isUtf16 = findEncoding(head.chunks, declaredByCaller).startsWith('utf-16');
     // A file of JSON Lines is read on when too few bytes to tell may have come.
     if (choice !== 'jsonl' && !isUtf16) assertText(Buffer.concat(head.chunks));
-    const format = typeof choice === 'string' ? choice : recogniseFormat(choice, head.text);
+    const format = resolveFormat(choice, head.text);
     const declared = declaredByCaller ?? readDeclaredEncoding(format, head.text);
     const encoding = findEncoding(head.chunks, declared);
     const rest = { [Symbol.asyncIterator]: () => iterator };

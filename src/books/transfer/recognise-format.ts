@@ -13,6 +13,9 @@
  * The best score wins where it is two at least, and twice that of any other format; where others
  * come closer the file is refused. Below two the family's own format reads the file, which says
  * what is wrong with it.
+ *
+ * A file whose format is named is refused where it has no telling name of that format, and the
+ * telling names of one other program count two at least.
  */
 import { AppError } from '../../base/errors.ts';
 import { CsvRowSplitter } from './csv-rows.ts';
@@ -58,16 +61,42 @@ const SCORE_MIN = 2;
 const MARGIN = 2;
 
 /**
+ * The format that is named, or that of a file of the family. `head` is the first HEAD_BYTES of the
+ * file as UTF-8, or all of it. Throws `invalid` for a file that could be of several formats, and
+ * for a file of another format than the named one.
+ */
+export function resolveFormat(choice: FormatChoice, head: Buffer): FormatName {
+  if (typeof choice === 'object') return recogniseFormat(choice, head);
+  for (const family of FAMILIES) assertNoOther(family, choice, head);
+  return choice;
+}
+
+function assertNoOther(family: Family, format: FormatName, head: Buffer): void {
+  const { layout, signatures } = family;
+  const index = signatures.findIndex((signature) => signature.format === format);
+  // The first is our own format, which takes tables with the names of any program.
+  if (layout === 'text' || index <= 0) return;
+  const scores = scoreFormats(family, head.toString('utf8', 0, HEAD_BYTES));
+  if (scores[index]?.telling !== 0) return;
+  const [other, ...others] = signatures.slice(1)
+    .filter((_, otherIndex) => (scores[otherIndex + 1]?.telling ?? 0) >= SCORE_MIN);
+  if (other === undefined || others.length > 0) return;
+  const names = layout === 'columns' ? 'column' : 'member';
+  throw new AppError('invalid', `the file is ${findFormatTitle(other.format)}: it has no ${names} `
+    + `that only ${findFormatTitle(format)} has; name the format \`${other.format}\`, or none`);
+}
+
+/**
  * The format of a file of the family. `head` is its first HEAD_BYTES as UTF-8, or all of it. Throws
  * `invalid` for a file that could be of several formats.
  */
 export function recogniseFormat(family: Family, head: Buffer): FormatName {
   const { signatures } = family;
   const scores = scoreFormats(family, head.toString('utf8', 0, HEAD_BYTES));
-  const best = Math.max(...scores);
+  const best = Math.max(...scores.map(({ total }) => total));
   const [fallback] = signatures;
   if (best < SCORE_MIN) return fallback.format;
-  const formats = signatures.filter((_, index) => (scores[index] ?? 0) * MARGIN > best)
+  const formats = signatures.filter((_, index) => (scores[index]?.total ?? 0) * MARGIN > best)
     .map(({ format }) => format);
   const [format = fallback.format, ...others] = formats;
   if (others.length === 0) return format;
@@ -75,10 +104,19 @@ export function recogniseFormat(family: Family, head: Buffer): FormatName {
     + `name its format, ${formats.join(' or ')}`);
 }
 
+type Score = {
+  /** For the telling names alone. */
+  readonly telling: number;
+  readonly total: number;
+};
+
+const NO_SCORE: Score = { telling: 0, total: 0 };
+
 /** The scores of a family's formats, in their order. */
-function scoreFormats({ layout, signatures }: Family, text: string): readonly number[] {
+function scoreFormats({ layout, signatures }: Family, text: string): readonly Score[] {
   if (layout === 'text') {
-    return signatures.map(({ beginning }) => beginning?.test(text) === true ? SCORE_MIN : 0);
+    return signatures.map(({ beginning }) =>
+      ({ telling: 0, total: beginning?.test(text) === true ? SCORE_MIN : 0 }));
   }
   const names = layout === 'columns' ? readColumns(text) : readMembers(text);
   const lowerNames = new Map(signatures.map((signature) =>
@@ -87,14 +125,15 @@ function scoreFormats({ layout, signatures }: Family, text: string): readonly nu
     lowerNames.get(signature)?.has(name.toLowerCase()) === true || isNameOf(signature, name)));
   return signatures.map((signature, index) => {
     const hasAllNames = holdersOfNames.every((holders) => holders.includes(signature));
-    if (index === 0 && hasAllNames) return Infinity;
+    if (index === 0 && hasAllNames) return { telling: 0, total: Infinity };
     const { requiredName, nameScore = 1 } = signature;
-    if (requiredName !== undefined && !names.includes(requiredName)) return 0;
+    if (requiredName !== undefined && !names.includes(requiredName)) return NO_SCORE;
     const tellingNames = names.filter((name, nameIndex) => {
       const [holder, ...others] = holdersOfNames[nameIndex] ?? [];
       return holder === signature && others.length === 0 && isNameOf(signature, name);
     });
-    return tellingNames.length * nameScore + (hasAllNames ? 2 : 0);
+    const telling = tellingNames.length * nameScore;
+    return { telling, total: telling + (hasAllNames ? 2 : 0) };
   });
 }
 

@@ -58,6 +58,9 @@ test('a file that could be two things, or is none, is refused at once', async ()
     ['nope,nada', '', 'text/csv', /the header of the csv: unknown columns/],
     ['title\nA\n', '?format=csv&match=source', 'text/csv', /csv have no id of their source/],
     ['9780439023481', '?format=isbn&match=source', 'text/plain', /isbn have no id of their source/],
+    [GOODREADS, '?format=storygraph', 'text/csv',
+      /is a Goodreads export: it has no column that only a StoryGraph export has; .*`goodreads`/],
+    [GOODREADS, '?format=librarything', 'text/csv', /the file is a Goodreads export: it has no/],
     ['', '', 'text/plain', /the file is empty: look whether it is the right one/],
   ] as const) {
     const answer = await send(body, query, mediaType);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import {
   findFormatByEnding, findFormatByMediaType, findFormatByName, recogniseFormat,
+  resolveFormat,
 } from '../../../src/books/transfer/recognise-format.ts';
 
 test('a name, an ending or a media type of one format alone decides', () => {
@@ -78,6 +79,24 @@ test('a file that could be two things is refused with both names', () => {
     assert.throws(() => recognise(path, text),
       (thrown) => thrown instanceof AppError && thrown.code === 'invalid'
         && names.test(thrown.message), text);
+  }
+});
+
+test('a file is refused for a named format where only another program has its names', () => {
+  const columns = 'Book Id,Title,Author,Read Count,My Rating,Bookshelves';
+  for (const [format, text, problem] of [
+    ['storygraph', columns, /the file is a Goodreads export: .* a StoryGraph export has; .*`goo/],
+    ['openlibrary', columns, /`goodreads`, or none$/], ['goodreads', columns, null],
+    ['storygraph', `${columns},Moods`, null], ['csv', columns, null],
+    ['storygraph', 'Title,Author,ISBN', null], ['storygraph', 'Author l-f,Cutter,Weight', null],
+    ['storygraph', 'My Rating,Moved,x', null], ['librarything', '{"7":{"books_id":"7"}}', null],
+    ['librarything', '[{"type":"book","issued":1,"DOI":"x"}]', /the file is CSL-JSON: it has no/],
+    ['csl', '{"@context":"https://schema.org","name":"A"}', /the file is JSON-LD: it has no memb/],
+    ['bibtex', columns, null], ['jsonl', '{"@context":"x"}', null],
+  ] as const) {
+    const resolve = (): string => resolveFormat(format, Buffer.from(text));
+    if (problem === null) assert.equal(resolve(), format, text);
+    else assert.throws(resolve, problem, text);
   }
 });
 

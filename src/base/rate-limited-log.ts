@@ -1,6 +1,6 @@
 /**
- * Logs warnings that strangers can cause in any number: a few each second, and then how many more
- * there were.
+ * Logs warnings and errors that strangers can cause in any number: a few each second, and then how
+ * many more there were.
  */
 import type { Clock, Timer } from './clock.ts';
 import type { LogFields, Logger } from './log.ts';
@@ -31,6 +31,16 @@ export class RateLimitedLog {
     holder: { readonly log: Logger }, message: string, fields: LogFields,
     linesMax = LINES_A_SECOND,
   ): void {
+    if (this.#takeLine(linesMax)) holder.log.warning(message, fields);
+  }
+
+  /** Logs the error as `warning` does a warning. */
+  error(holder: { readonly log: Logger }, message: string, fields: LogFields): void {
+    if (this.#takeLine(LINES_A_SECOND)) holder.log.error(message, fields);
+  }
+
+  /** Whether a line may be logged now; counts it either way. */
+  #takeLine(linesMax: number): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#startedMs >= SECOND_MS) {
       this.close();
@@ -39,12 +49,12 @@ export class RateLimitedLog {
     }
     if (this.#lines < linesMax) {
       this.#lines += 1;
-      holder.log.warning(message, fields);
-      return;
+      return true;
     }
     this.#suppressedCount += 1;
     const endMs = this.#startedMs + SECOND_MS;
     this.#timer ??= this.#clock.startTimer(endMs - nowMs, () => this.close());
+    return false;
   }
 
   /** Reports the lines that were suppressed since the last report. */

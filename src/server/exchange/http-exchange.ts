@@ -10,6 +10,7 @@ import type { ErrorCode } from '../../base/errors.ts';
 import { encodeChecked, encodeJson } from '../../base/json/encode.ts';
 import { createTaggedLogger } from '../../base/log.ts';
 import type { MemoryBudget } from '../../base/memory-budget.ts';
+import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import { readTraceId } from '../../base/trace-context.ts';
 import type { Logger } from '../../base/log.ts';
 import {
@@ -43,6 +44,8 @@ export type ExchangeContext = {
   readonly resolveClientAddress: ClientAddressResolver;
   readonly baseUri?: string | null;
   readonly accessLog: 'all' | 'errors' | 'off';
+  /** Logs the failed requests with `errors`: on a full disk that is each write. */
+  readonly failureLog: RateLimitedLog;
   /** Set when the server stops: from then on each response closes its connection. */
   isDraining: boolean;
 };
@@ -373,7 +376,7 @@ export class HttpExchange implements Exchange {
   }
 
   #logAccess(status: number, bytes: number, durationMs: number): void {
-    const { accessLog } = this.#context;
+    const { accessLog, failureLog } = this.#context;
     if (accessLog === 'off') return;
     const isSlow = durationMs >= SLOW_MS && this.route.isLongLived !== true;
     if (accessLog === 'errors' && status < 500 && !isSlow) return;
@@ -387,9 +390,9 @@ export class HttpExchange implements Exchange {
       who: this.caller,
       ...this.#failureReason === null ? {} : { reason: this.#failureReason },
     };
-    const { log } = this;
-    if (status < 500) log.info('request', fields);
-    else log.error('request', fields);
+    if (status < 500) this.log.info('request', fields);
+    else if (accessLog === 'errors') failureLog.error(this, 'request', fields);
+    else this.log.error('request', fields);
   }
 }
 

@@ -15,6 +15,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { MemoryBudget } from '../../base/memory-budget.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
+import { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import type { InFlightCounter } from '../../base/in-flight-counter.ts';
 import { createClientAddressResolver } from '../exchange/client-address.ts';
 import type { TrustProxy } from '../exchange/client-address.ts';
@@ -136,6 +137,8 @@ export class Dispatcher {
     this.#context = {
       ...options, stallMs, bodyStallMs, memoryBudget, batcher, resolveClientAddress,
       isDraining: false,
+      failureLog: new RateLimitedLog(clock, (leftOut) =>
+        logger.error('more requests failed', { leftOut })),
     };
     this.#guard = options.guard;
     this.#inFlight = options.inFlight;
@@ -181,6 +184,7 @@ export class Dispatcher {
   /** From now on every request gets a 503. */
   close(): void {
     this.#isClosed = true;
+    this.#context.failureLog.close();
   }
 
   get isClosed(): boolean {

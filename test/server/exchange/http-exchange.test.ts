@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import type { ErrorCode } from '../../../src/base/errors.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../../support/raw-http.ts';
 import { echoRoute, route, startServer } from '../../support/test-server.ts';
 import { turnsUntil } from '../../support/turns.ts';
@@ -148,6 +149,23 @@ test('the access log has the requests of its level, and no query', async () => {
       reason === (path === '/broken' ? 'not now' : undefined)));
   }
 });
+
+test('the log has five failed requests a second and how many more, or all where all are wanted',
+  async () => {
+    for (const [accessLog, lines, leftOut] of [['errors', 5, 3], ['all', 8, undefined]] as const) {
+      const full = route('GET', '/full', () => {
+        throw new AppError('storage_full', 'the disk is full');
+      });
+      const server = await startServer([full], { accessLog, clock: new ManualClock() });
+      for (let count = 0; count < 8; count += 1) await rawRequest(server, 'GET', '/full');
+      await server.close();
+      server.dispatcher.close();
+      const failed = server.logged.filter(({ message }) => message === 'request');
+      assert.equal(failed.length, lines);
+      const rest = server.logged.find(({ message }) => message === 'more requests failed');
+      assert.equal(rest?.fields['leftOut'], leftOut);
+    }
+  });
 
 test('the access log names clients that left before their answer', async () => {
   let leave = (): void => {};

@@ -256,8 +256,11 @@ function getOperand(spec: CommandLineSpec, operands: readonly string[]): string 
   const surplus = operand?.isRepeatable === true ? undefined
     : operands.find((word, index) => index >= countMax || word === '');
   if (surplus !== undefined) {
-    const hint = `see hookshelf help ${spec.name}`;
-    throw new AppError('usage', `${spec.name} does not take "${surplus}"; ${hint}`);
+    const { from } = spec.options;
+    const isSource = surplus !== '' && from !== undefined && from.values === undefined;
+    const meant = isSource ? `: write --from ${surplus}` : '';
+    throw new AppError('usage',
+      `${spec.name} does not take "${surplus}"${meant}; see hookshelf help ${spec.name}`);
   }
   const [value] = operands;
   if (value !== undefined && operand?.values !== undefined && !operand.values.includes(value)) {

@@ -102,7 +102,7 @@ export async function checkDirectory(
  */
 export async function writeBackup(
   files: Files, sources: BackupSources, target: string, nowMs: number,
-  verify: (path: string) => Promise<void> = async () => {},
+  verify: (path: string) => Promise<unknown> = async () => {},
 ): Promise<readonly FileSum[]> {
   if (target.endsWith('.tar')) return writeTar(files, sources, target, { nowMs, verify });
   const isNew = !files.existsSync(target);
@@ -195,7 +195,7 @@ async function writeCopy(
 async function writeTar(
   files: Files, sources: BackupSources, target: string,
   { nowMs, verify }: {
-    readonly nowMs: number; readonly verify: (path: string) => Promise<void>;
+    readonly nowMs: number; readonly verify: (path: string) => Promise<unknown>;
   },
 ): Promise<readonly FileSum[]> {
   if (files.existsSync(target)) {

@@ -103,17 +103,25 @@ export async function replaceData(
 /** Opens a backup: a directory, or a tar file. Throws `damaged` when it is not whole. */
 export async function openArchive(files: Files, from: string): Promise<BackupArchive> {
   const archive = await (from.endsWith('.tar') ? openTar : openDirectory)(files, from);
-  if (archive.files.length > 0 || archive.manifest !== null) return archive;
-  archive.close();
-  throw new AppError('not_found', `${from} holds no backup`);
+  try {
+    if (archive.manifest !== null) await checkFileBytes(files, archive.files, archive.manifest);
+    else if (archive.files.length === 0) {
+      throw new AppError('not_found', `${from} holds no backup`);
+    }
+    return archive;
+  } catch (thrown) {
+    archive.close();
+    throw thrown;
+  }
 }
 
 /** Reads a backup again: throws `damaged` unless its files are exactly those of its manifest. */
-export async function verifyTar(files: Files, path: string): Promise<void> {
+export async function verifyTar(files: Files, path: string): Promise<BackupManifest> {
   const { files: entries, manifest, close } = await openTar(files, path);
   try {
     if (manifest === null) throw new AppError('damaged', `${path} has no manifest`);
     await checkFileBytes(files, entries, manifest);
+    return manifest;
   } finally {
     close();
   }

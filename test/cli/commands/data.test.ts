@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../io.ts';
@@ -108,6 +108,40 @@ test('reports damage with file, line and offset, and a torn end as a note', () =
       assert.equal(/^access +warning .*damaged: see store/m.test(looked.stdout), code !== 0);
       assert.equal(readFileSync(journal, 'utf8'), text);
     }
+  }));
+
+test('verifies a backup, and refuses a damaged one before it makes a directory', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One', 'Two');
+    for (const name of ['backup', 'backup.tar']) {
+      const from = join(place.folder, name);
+      await place.run(['data:backup', '--to', from]);
+      const whole = await place.run(['data:verify', '--from', from]);
+      assert.deepEqual([whole.code, whole.stderr], [0, '']);
+      assert.match(whole.stdout, /with 2 books; nothing is damaged\n$/);
+      const path = name === 'backup.tar' ? from : join(from, 'journal-000001.jsonl');
+      writeFileSync(path, readFileSync(path, 'utf8').replace('"One"', '"Ona"'));
+      const data = join(place.folder, 'new');
+      for (const words of [['data:verify'], ['data:restore', '--data', data]]) {
+        const { code, stderr } = await runCommand([...words, '--from', from]);
+        assert.equal(code, 1, stderr);
+        assert.match(stderr, /^hookshelf: [^\n]*journal-000001\.jsonl[^\n]*\n$/);
+      }
+      assert.equal(existsSync(data), false);
+    }
+    const missing = await runCommand(['data:verify', '--from', join(place.folder, 'none')]);
+    assert.match(missing.stderr, /there is no backup/);
+  }));
+
+test('a backup that stands alone is named with its option', () =>
+  inPlace('without a server', async (place) => {
+    for (const command of ['data:restore', 'data:verify']) {
+      const { code, stderr } = await place.run([command, 'backup.tar']);
+      assert.equal(code, 2);
+      assert.match(stderr, /does not take "backup\.tar": write --from backup\.tar; see/);
+    }
+    const { stderr } = await place.run(['book:list', 'emma']);
+    assert.match(stderr, /does not take "emma"; see/);
   }));
 
 test('refuses to restore a damaged backup', () => inPlace('without a server', async (place) => {

@@ -282,6 +282,7 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
     const port = String(await closedPort());
     const healthy = await look({ HOOKSHELF_SERVER_PORT: port });
     assert.deepEqual([...healthy.values()].filter(({ status }) => status === 'failed'), []);
+    assert.match(healthy.get('access')?.detail ?? '', /no token, unless .* variables of a unit$/);
 
     mkdirSync(place.data);
     chmodSync(place.data, 0o755);

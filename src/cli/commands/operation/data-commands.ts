@@ -12,7 +12,7 @@ import { parseContents } from '../../../store/backup/manifest.ts';
 import { verifyEngine } from '../../../store/moving/engine-contents.ts';
 import type { EngineReport } from '../../../store/moving/engine-contents.ts';
 import { moveToEngine } from '../../../store/moving/move.ts';
-import { copyArchive, openArchive } from '../../../store/backup/restore.ts';
+import { copyArchive, openArchive, verifyTar } from '../../../store/backup/restore.ts';
 import type { BackupArchive } from '../../../store/backup/restore.ts';
 import { verifyDirectory } from '../../../store/backup/verify.ts';
 import type { VerifyReport } from '../../../store/backup/verify.ts';
@@ -34,10 +34,22 @@ const LIVE_ATTEMPTS_MAX = 3;
 
 /** Exit code 1 for damage, 0 with a note for a torn end. */
 export async function verifyData(context: CommandContext): Promise<void> {
-  const { output } = context;
+  if (context.args.has('from')) return verifyBackup(context);
   const engine = await createConfiguredEngine(context.loadSettings().settings);
   if (engine !== null) return verifyEngineLog(context, engine);
-  const report = await verifyWithRetries(context.enterExistingDataAsOwner());
+  return verifyFolder(context, context.enterExistingDataAsOwner());
+}
+
+async function verifyBackup(context: CommandContext): Promise<void> {
+  const from = resolveSource(context);
+  if (!from.endsWith('.tar')) return verifyFolder(context, from);
+  const { files, sequence, records } = await verifyTar(createNodeFiles(), from);
+  await context.output.result({ sequence, records, isWhole: true },
+    `${files.length} files with ${describeRecords(records)}; nothing is damaged`);
+}
+
+async function verifyFolder({ output }: CommandContext, directory: string): Promise<void> {
+  const report = await verifyWithRetries(directory);
   for (const note of report.notes) if (!output.isJson) output.note(note);
   const finding = report.notes.length === 0 ? 'nothing is damaged'
     : 'the next start mends what is damaged';
@@ -121,7 +133,7 @@ async function openListedFiles(context: CommandContext, files: Files): Promise<B
 
 export async function restoreDataCommand(context: CommandContext): Promise<number> {
   const files = createNodeFiles();
-  const archive = await openSourceArchive(context, files);
+  const archive = await openArchive(files, resolveSource(context));
   try {
     return await restoreArchive(context, files, archive);
   } finally {
@@ -129,9 +141,8 @@ export async function restoreDataCommand(context: CommandContext): Promise<numbe
   }
 }
 
-async function openSourceArchive(
-  { identity, args }: CommandContext, files: Files,
-): Promise<BackupArchive> {
+/** The path of `--from`, which may be read from now on. */
+function resolveSource({ identity, args }: CommandContext): string {
   const from = resolve(args.get('from'));
   identity.prepareToRead(from);
   const status = statSync(from, { throwIfNoEntry: false });
@@ -139,7 +150,7 @@ async function openSourceArchive(
   if (!status.isDirectory() && !from.endsWith('.tar')) {
     throw new AppError('conflict', `${from} is neither a directory nor a .tar file`);
   }
-  return openArchive(files, from);
+  return from;
 }
 
 async function restoreArchive(

@@ -37,8 +37,14 @@ export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding
   const tokens = await readStoredTokens();
   if (tokens === null) return ok('looked at while a server runs');
   const hasConfigured = settings.server.apiToken !== null;
+  const isClosed = tokens.length > 0 || hasConfigured;
+  // A unit has variables of its own, such as those of its EnvironmentFile.
+  if (!isClosed && !settings.server.mcp) {
+    return ok('the API asks for no token, unless a server is started with one: this command does '
+      + 'not see the variables of a unit');
+  }
   return describe({
-    isClosed: tokens.length > 0 || hasConfigured,
+    isClosed,
     hasUsableToken: hasConfigured || tokens.some((token) => mayRead(token, io.now())),
   }, settings);
 }

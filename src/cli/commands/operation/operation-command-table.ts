@@ -115,8 +115,9 @@ const FOLLOW_COMMAND: CommandSpec = {
 export const DATA_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'data:verify', isLocal: true,
-    summary: 'Read everything in the data directory and report damage',
-    options: {}, examples: ['hookshelf data:verify'],
+    summary: 'Read everything in the data directory, or in a backup, and report damage',
+    options: { from: { ...text('<dir or .tar>', 'backup to read instead'), completes: 'file' } },
+    examples: ['hookshelf data:verify', 'hookshelf data:verify --from backup.tar'],
     load: async () => (await loadData()).verifyData,
   },
   {

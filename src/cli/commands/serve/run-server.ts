@@ -83,6 +83,7 @@ export async function runServer(
   } finally {
     stop.end();
   }
+  logger.info('stopped');
   // Timers or sockets that a custom action has left open must not keep the process alive.
   exitSoon();
   return 0;

@@ -17,7 +17,8 @@ export const SERVE_COMMAND: CommandSpec = {
   options: {
     port: { ...text('<port>', 'port to listen on (8000); 0 asks the kernel for one'), short: 'p' },
     host: text('<address>', 'address to listen on (127.0.0.1)'),
-    'allow-anonymous': flag('serve without a token on any host, to anybody who can reach it'),
+    'allow-anonymous': flag('where no token is good: serve all the same, to anybody who can '
+      + 'reach the host'),
     paused: flag('send and run nothing: what waits goes on waiting, as in a copy to look at'),
     'max-memory': text('<MB>', 'cap of the heap, for a constrained machine'),
     apply: {

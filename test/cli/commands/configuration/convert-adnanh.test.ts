@@ -284,7 +284,7 @@ const SCRIPTS: readonly (readonly [text: string, isWarned: boolean])[] = [
 test('names commands that are missing, and scripts that leave work in the background', async () => {
   const folder = createTemporaryFolder();
   const paths = SCRIPTS.map(([text], index) => {
-    writeFileSync(join(folder, String(index)), text);
+    writeFileSync(join(folder, String(index)), text, { mode: 0o755 });
     return join(folder, String(index));
   });
   const { stderr } = await runConvert([...paths, folder, join(folder, 'missing')]
@@ -409,6 +409,43 @@ test('converts several files as one, with the name of each at its places', async
   assert.match(stderr, /^hookshelf: b: b.json\/0\/trigger-rule\/match: /m);
   assert.match(stderr, /^export HOOKSHELF_ACTIONS_ENVIRONMENT='HOOK_\*,A,B'$/m);
   assert.equal(stderr.match(/ln -s /g)?.length, 1);
+});
+
+test('a command and a folder that a template names are placeholders, and refuse no apply', () => {
+  const conversion = convert({
+    'execute-command': "{{ getenv 'PYTHON' | js }}",
+    'command-working-directory': "/srv/{{ getenv 'A' }}",
+  });
+  assert.deepEqual(gapsOf(conversion),
+    ['/0/execute-command disabled', '/0/command-working-directory disabled']);
+  const [options] = optionsOf(conversion);
+  assert.match(String(options?.['command']), /^hook-a-[0-9a-f]{8}\.sh$/);
+  assert.equal(options?.['workingDirectory'], undefined);
+  const [command] = conversion.commands.values();
+  assert.deepEqual(command?.script, ['#!/bin/sh', 'exit 1 # yet to be written']);
+});
+
+test('leaves out what no webhook can have, so that it refuses no apply of the others', () => {
+  const json = [{ name: 'Content-Type', value: 'application/json' }];
+  const conversion = convert(
+    { 'response-message': 'ok', 'response-headers': json, 'http-methods': ['PUT'] },
+    { id: 'b', 'http-methods': ['G ET'] });
+  assert.deepEqual(gapsOf(conversion), ['/0 disabled', '/1 disabled']);
+  const [first, second] = webhooksOf(conversion);
+  assert.deepEqual([first?.['response'], first?.['allowedMethods']], [undefined, ['PUT']]);
+  assert.deepEqual([second?.['response'], second?.['allowedMethods']],
+    [{ accepted: { status: 200 } }, undefined]);
+});
+
+test('names folders that are missing and commands that cannot run before an apply', async () => {
+  const file = join(createTemporaryFolder(), 'a.sh');
+  writeFileSync(file, '#!/bin/sh\n', { mode: 0o644 });
+  const { stderr } = await runConvert([
+    { ...HOOK, 'execute-command': file, 'command-working-directory': '/nowhere/site' },
+  ]);
+  assert.match(stderr, /^hookshelf: \/\S+\/a\.sh is not executable, .*: chmod u\+x '\/\S+'$/m);
+  assert.match(stderr,
+    /^hookshelf: \/nowhere\/site is not here, and nothing is applied until the folder is there$/m);
 });
 
 test('links a program of PATH and no builtin, and nothing where a template names the path',

@@ -105,19 +105,37 @@ function formatOutdated(
 /** Work that a script of a shell leaves in the background. */
 const BACKGROUND = /^[^#\n]*[^#&|<>\\\n]&(?=[\s)]|$)/m;
 
-/** Tells which commands are missing here, and which are scripts whose work would be cut off. */
-function formatFiles({ commands }: Conversion, searchPath: string): readonly string[] {
-  const paths = [...commands.values()].filter(({ path, script }) =>
-    script === null && !path.includes('{{')).map(({ path }) => path);
-  return paths.flatMap((path) => {
-    if (findProgram(path, searchPath) === null) {
-      return [path.includes('/') ? `${path} is not here: its hook fails until it is`
-        : `${path} is not in PATH: its hook fails until ${join(OWN_PROGRAMS, path)} is there`];
-    }
-    return BACKGROUND.test(readScript(path))
-      ? [`${path} may leave work in the background ("&"), which ends with the script here: manual `
-        + 'from-adnanh, "Background"'] : [];
-  });
+/** Tells which commands and folders are missing here, and what else of commands is a problem. */
+function formatFiles(
+  { commands, workingDirectories }: Conversion, searchPath: string,
+): readonly string[] {
+  const paths = [...commands.values()].flatMap(({ path, script }) => script === null ? [path] : []);
+  return [
+    ...paths.flatMap((path) => findCommandProblem(path, searchPath) ?? []),
+    ...workingDirectories.filter((folder) => !existsSync(folder)).map((folder) =>
+      `${folder} is not here, and nothing is applied until the folder is there`),
+  ];
+}
+
+function findCommandProblem(path: string, searchPath: string): string | null {
+  const program = findProgram(path, searchPath);
+  if (program === null) {
+    return path.includes('/') ? `${path} is not here: its hook fails until it is`
+      : `${path} is not in PATH: its hook fails until ${join(OWN_PROGRAMS, path)} is there`;
+  }
+  if (!isExecutable(program)) {
+    return `${path} is not executable, and nothing is applied until: `
+      + `chmod u+x ${shellQuote(program)}`;
+  }
+  return BACKGROUND.test(readScript(program))
+    ? `${path} may leave work in the background ("&"), which ends with the script here: manual `
+      + 'from-adnanh, "Background"' : null;
+}
+
+/** By its mode: the service may be another user. */
+function isExecutable(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined || (stats.mode & 0o111) !== 0;
 }
 
 /** Empty for what is no script, or cannot be read. */
@@ -165,8 +183,6 @@ function formatNeeds(
 /** A line for each command, which puts it into the folder. */
 function formatCommands(commands: Conversion['commands'], searchPath: string): string[] {
   return [...commands].flatMap(([name, { path, script }]) => {
-    // A template decides the path when the hook is read: nothing can be linked before.
-    if (path.includes('{{')) return [];
     // No hook may run an interpreter.
     if (script !== null) return [formatScript(name, script)];
     const file = formatFile(name);

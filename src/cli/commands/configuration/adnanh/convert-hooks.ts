@@ -4,7 +4,7 @@
  */
 import { basename } from 'node:path';
 import { isJsonObject, mapInner, mapMembers, parseObject } from '../../../../base/fields.ts';
-import { messageOf } from '../../../../base/errors.ts';
+import { AppError, messageOf } from '../../../../base/errors.ts';
 import { encodeJson } from '../../../../base/json/encode.ts';
 import { ALLOWED_VARIABLES_DEFAULT, isAllowedVariable } from '../../../../base/hook-variables.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
@@ -145,7 +145,7 @@ function convertHook(hook: JsonObject, pointer: string, names: HookNames): Conve
   };
   const options = { command: commandName, ...referToVariables(command.options, report) };
   const webhooks = [members, ...copyForOthers(members, rule, names, report)];
-  checkRecord(members, report);
+  const invalidNames = findInvalidMembers(members, report);
   return {
     report, record: {
       command,
@@ -154,7 +154,8 @@ function convertHook(hook: JsonObject, pointer: string, names: HookNames): Conve
         pathSegment: pathSegment ?? null,
         ...NAME.test(textOf(pathSegment)) ? { name: textOf(pathSegment) } : {},
         ...report.isDisabled ? { enabled: false, description: describeGaps(report) } : {},
-        ...others,
+        ...Object.fromEntries(Object.entries(others).filter(([name]) =>
+          !invalidNames.includes(name))),
       })),
     },
   };
@@ -363,13 +364,22 @@ function chooseName(
   return takeUniqueName(base || 'hook', takenNames, { separator: '-', lengthMax });
 }
 
-/** Reports what else breaks the rules for webhooks, by those rules themselves. */
-function checkRecord(members: JsonObject, report: HookReport): void {
+/** Members without which a webhook lets nobody in whom it should not let in. */
+const OMITTABLE = ['response', 'allowedMethods'];
+
+/**
+ * Reports what else breaks the rules for webhooks, by those rules themselves. Returns the names of
+ * members to leave out, so that the others of the document can be applied.
+ */
+function findInvalidMembers(members: JsonObject, report: HookReport): readonly string[] {
   try {
     const filledMembers = fillReferences(members);
     parseObject(incomingSchema, isJsonObject(filledMembers) ? filledMembers : {});
+    return [];
   } catch (thrown) {
     report.lose(report.pointer, `no webhook can have this: ${messageOf(thrown)}`,
-      'mend the document');
+      'mend the hook, and convert it again');
+    const errors = thrown instanceof AppError ? thrown.details.errors ?? [] : [];
+    return OMITTABLE.filter((name) => errors.some(({ pointer }) => pointer.startsWith(`/${name}`)));
   }
 }

@@ -45,12 +45,13 @@ export function convertCommand(context: HookContext, identifier: string): Conver
     report.lose(at(report.pointer, 'command-working-directory'),
       'a working directory has to be named from the root', 'write the whole path');
   }
-  if (/\s/.test(basename(execute))) {
+  if (/\s/.test(basename(execute)) && !isTemplate(execute)) {
     report.note(at(report.pointer, 'execute-command'),
       `"${basename(execute)}" is the name of a file, there as here`,
       'if a part of it is an argument, name that in "arguments"');
   }
-  const workingDirectory = isAbsolute(directory) ? directory : null;
+  // What cannot be applied would hold up the other hooks: this one is disabled.
+  const workingDirectory = isAbsolute(directory) && !isTemplate(directory) ? directory : null;
   const files = convertVariables(context, 'pass-file-to-command');
   const environment = convertVariables(context, 'pass-environment-to-command');
   const args = listValues(context, 'pass-arguments-to-command').map(({ template }) => template);
@@ -89,6 +90,14 @@ export function findCommandPath(hook: JsonObject): string {
     : join(textOf(hook['command-working-directory']), execute);
 }
 
+/** The document names a script in place of this one, which has to be there to be applied. */
+const UNWRITTEN = 'exit 1 # yet to be written';
+
+/** Whether a template is left in the text, which is reported: a variable of it is not set. */
+function isTemplate(text: string): boolean {
+  return text.includes('{{');
+}
+
 /**
  * The script that calls an interpreter with the arguments that are the same for each request, and
  * how many these are: the rest stays with the hook. null: the command is no interpreter.
@@ -97,6 +106,7 @@ function convertInterpreter(
   hook: JsonObject, report: HookReport,
 ): { readonly lines: readonly string[]; readonly fixedCount: number } | null {
   const execute = textOf(hook['execute-command']);
+  if (isTemplate(execute)) return { lines: ['#!/bin/sh', UNWRITTEN], fixedCount: 0 };
   if (!isInterpreterName(basename(execute))) return null;
   const args = hook['pass-arguments-to-command'];
   const values = (Array.isArray(args) ? args : []).map((value: JsonValue) =>
@@ -115,8 +125,7 @@ function convertInterpreter(
       'set the variable for the converter');
   }
   const words = [execute, ...fixedWords].map(shellQuote).join(' ');
-  // The document names the script, which has to be there to be applied.
-  const call = isOpen ? 'exit 1 # yet to be written' : `exec ${words} "$@"`;
+  const call = isOpen ? UNWRITTEN : `exec ${words} "$@"`;
   return { lines: ['#!/bin/sh', call], fixedCount: fixedWords.length };
 }
 

@@ -101,6 +101,28 @@ test('a form that the token cannot save is not opened, and says what it takes', 
     }
   });
 
+test('a tablet shows lists as tables, whose columns have room, in one line of menu', { skip },
+  async () => {
+    const { person, browser } = at;
+    try {
+      await at.make('/api/outgoing-webhooks',
+        { targetUrl: 'http://127.0.0.1:9/tablet', triggerEvent: 'tablet.*' });
+      await at.call('POST', '/api/events', { name: 'tablet.turned', payload: {} });
+      for (const [width, isTable] of [[768, true], [760, false]] as const) {
+        await browser.look(width, 900, 'light');
+        await at.open('#/deliveries');
+        await person.sees('tablet.turned');
+        await person.gives("return document.querySelector('.rows thead').checkVisibility();",
+          isTable);
+      }
+      await browser.look(768, 900, 'light');
+      await person.gives(`return new Set([...document.querySelectorAll('nav a')]
+        .map((link) => link.getBoundingClientRect().top)).size;`, 1);
+    } finally {
+      await browser.look(1280, 900, 'light');
+    }
+  });
+
 test('the row of a request says what it was, and that of an event who heard it', { skip },
   async () => {
     const { person } = at;

@@ -19,6 +19,7 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   await person.sees('At GitHub the address goes to: repository or organisation, Settings');
   await person.sees('Leave the secret empty and one is made.');
   await person.sees('it stays as it is', false);
+  await person.sees('After a change', false);
   await person.choose('Keep requests', 'Every one');
   await person.click('button', 'Next: what is done');
   await person.choose('Action', 'Forward');

@@ -6,6 +6,7 @@ import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schem
 import { apiPath } from '../../base/screen-address.ts';
 import { listIncomingPaths, loadWebhookLabels } from '../../base/webhook-labels.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
+import type { Field, FieldOptions } from '../../parts/forms/input-field.ts';
 import { modelField } from '../../parts/forms/model-field.ts';
 import { asyncForm, recordForm, submitButton } from '../../parts/forms/record-form.ts';
 import { guardForm } from '../../parts/forms/unsaved-forms.ts';
@@ -17,8 +18,12 @@ import type { PresetDescription } from '../../../webhooks/senders/presets/preset
 import { INCOMING_MODEL, createSenderFields } from './incoming-forms.ts';
 
 const STEPS = ['Who sends', 'What is done', 'Test'];
-const SECRET_HINT =
-  'Requests are checked against it: a key, a token, a public key or a certificate.';
+/** In place of hints of the model, which are about a webhook that is there already. */
+const HINTS = {
+  pathSegment: 'The end of the address that its sender calls: of letters, digits, `.`, `_`, `~` '
+    + 'and `-`. No other incoming webhook may have it as its name or path.',
+  secret: 'Requests are checked against it: a key, a token, a public key or a certificate.',
+} as const;
 /** The members of the first step. */
 const SENDER_MEMBERS =
   ['verification', 'pathSegment', 'secret', 'name', 'description', 'inbox'];
@@ -52,9 +57,8 @@ function render(
     schema,
     factories: {
       ...senderFields,
-      // The hint of the model is about a secret that is there already.
-      secret: (options) =>
-        modelField({ ...options, schema: { ...options.schema, 'x-form': { hint: SECRET_HINT } } }),
+      pathSegment: (options) => hintedField(options, HINTS.pathSegment),
+      secret: (options) => hintedField(options, HINTS.secret),
     },
     value: {}, action: 'Next: what is done', extra: [hint],
     save: async (value) => {
@@ -91,6 +95,10 @@ function render(
   fill(container, backLink('incoming', 'Incoming webhooks'),
     heading('A new incoming webhook'), steps, sender.element, action);
   show(1);
+}
+
+function hintedField(options: FieldOptions, hint: string): Field {
+  return modelField({ ...options, schema: { ...options.schema, 'x-form': { hint } } });
 }
 
 /**

@@ -122,11 +122,15 @@ test('a book leads to the others of its author, series and keywords, and keeps w
     series: [{ name: 'Earthsea', position: 4 }], keywords: ['dragons', 'wizards'],
     image: 'https://a.test/cover.png',
     metadata: {
-      series: { name: 'The Earthsea', volume: 3 }, source: { goodreads: { Owner: 'me' } },
+      series: { name: 'The Earthsea', volume: 3 }, source: {
+        goodreads: { Owner: 'me' }, openlibrary: { Owner: 'mine' },
+        here: { members: { 'reading.finishedOn': '2024' } },
+      },
     },
   });
   await at.open(`#/books/${String(id)}`);
-  await person.sees(/series\.name\s+The Earthsea\s+series\.volume\s+3\s+Owner\s+me/);
+  await person.sees(/series\.name\s+The Earthsea\s+series\.volume\s+3\s+Goodreads: Owner\s+me/);
+  await person.sees(/Open Library: Owner\s+mine\s+Set here: Reading, finished\s+2024/);
   await person.sees('Not loaded: console.images is off.');
   await person.find('link', 'https://a.test/');
   for (const [name, hash] of [

@@ -3,7 +3,7 @@ import { apiPath, href } from '../../base/screen-address.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h, link, type Child } from '../../base/dom.ts';
-import { findMemberLabel } from '../../base/field-problem.ts';
+import { findMemberLabel, formatPlace } from '../../base/field-problem.ts';
 import { formatCount, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -12,6 +12,7 @@ import { factList, plainTable } from '../../parts/tables.ts';
 import { backLink, goToList, heading, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import type { Author, Book, Series } from '../../../books/book.ts';
+import { findFormatTitle } from '../../../books/transfer/format-list.ts';
 import { BOOK_FIELDS, addBook } from './book-form.ts';
 import { valueLabels } from '../../base/book-labels.ts';
 import { cover, mayLoadImages, stars } from './book-marks.ts';
@@ -20,8 +21,6 @@ import { deleteBook, type StoredBook } from './stored-book.ts';
 
 /** So many items of a list are shown, and the others on demand: merged ids may be a thousand. */
 const ITEMS_MAX = 6;
-/** `source`, and the name of the format. */
-const SOURCE_STEPS = 2;
 /** The filter of the list that finds the other books with a value of the member. */
 const LIST_FILTERS: Readonly<Record<string, string | undefined>> = {
   keywords: 'keyword', shelves: 'shelf',
@@ -69,21 +68,32 @@ function render(
       h('details', h('summary', 'As JSON'), h('pre', encodeJson(metadata, 2)))));
 }
 
-/**
- * The values in the book's metadata: those of an import under the names that their source has for
- * them, `source.goodreads.Binding` as `Binding`, all others with the names around them.
- */
+/** The values in the book's metadata. */
 function listValues(
   metadata: object, outerNames: readonly string[] = [],
 ): (readonly [name: string, text: string])[] {
   return Object.entries(metadata).filter(([name]) => isForPeople([name]))
     .flatMap(([name, value]) => {
       const names = [...outerNames, name];
-      if (isObject(value)) return listValues(value, names);
-      const isOfSource = names[0] === 'source' && names.length > SOURCE_STEPS;
-      const shownNames = isOfSource ? names.slice(SOURCE_STEPS) : names;
-      return [[shownNames.join('.'), formatMember([name], value)] as const];
+      return isObject(value) ? listValues(value, names)
+        : [[formatNames(names), formatMember([name], value)] as const];
     });
+}
+
+/**
+ * Values of an import have the program, and the name that it has for them: `source.goodreads.Owner`
+ * is `Goodreads: Owner`. A member of a book that the program, or somebody here, had said otherwise
+ * is `Goodreads: Reading, review`. All others have the names around them.
+ */
+function formatNames(names: readonly string[]): string {
+  const [group, format = '', ...fields] = names;
+  if (group !== 'source' || fields.length === 0) return names.join('.');
+  const [field, ...members] = fields;
+  const isMember = field === 'members' && members.length > 0;
+  const name = isMember ? formatPlace(members.join('.').split('.')) : fields.join('.');
+  const program = format === 'here' ? 'Set here'
+    : findFormatTitle(format).replace(/^an? | (export|catalog|reading log)$/g, '');
+  return `${program}: ${name}`;
 }
 
 function renderAuthor({ name, url, birthDate, deathDate, address = {} }: Author): HTMLElement {

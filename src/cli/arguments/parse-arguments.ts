@@ -220,7 +220,7 @@ export function parseArguments(spec: CommandLineSpec, line: CommandLine): Argume
     else if (option.isRepeatable === true) earlier.push(value ?? '');
     else if (option.type === 'string') throw new AppError('usage', `${rawName} stands twice`);
   }
-  const operand = getOperand(spec, line.operands);
+  const operand = getOperand(spec, line);
   const name = findOperandOption(spec);
   if (operand !== undefined && name !== undefined) {
     if (values.has(name)) throw new AppError('usage', `--${name} and "${operand}" are two of one`);
@@ -248,7 +248,9 @@ function checkValue(option: OptionSpec, rawName: string, value: string | undefin
   }
 }
 
-function getOperand(spec: CommandLineSpec, operands: readonly string[]): string | undefined {
+function getOperand(
+  spec: CommandLineSpec, { operands, options }: CommandLine,
+): string | undefined {
   const { operand } = spec;
   const option = spec.options[findOperandOption(spec) ?? ''];
   const countMax = operand === undefined && option === undefined ? 0
@@ -257,7 +259,8 @@ function getOperand(spec: CommandLineSpec, operands: readonly string[]): string 
     : operands.find((word, index) => index >= countMax || word === '');
   if (surplus !== undefined) {
     const { from } = spec.options;
-    const isSource = surplus !== '' && from !== undefined && from.values === undefined;
+    const isSource = surplus !== '' && from !== undefined && from.values === undefined
+      && options.every(({ name }) => name !== 'from');
     const meant = isSource ? `: write --from ${surplus}` : '';
     throw new AppError('usage',
       `${spec.name} does not take "${surplus}"${meant}; see hookshelf help ${spec.name}`);

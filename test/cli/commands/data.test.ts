@@ -140,6 +140,8 @@ test('a backup that stands alone is named with its option', () =>
       assert.equal(code, 2);
       assert.match(stderr, /does not take "backup\.tar": write --from backup\.tar; see/);
     }
+    const glob = await place.run(['data:restore', '--from', 'a.tar', 'b.tar']);
+    assert.match(glob.stderr, /does not take "b\.tar"; see/);
     const { stderr } = await place.run(['book:list', 'emma']);
     assert.match(stderr, /does not take "emma"; see/);
   }));

@@ -58,8 +58,9 @@ export function checkCommandDirectory({ path }: CommandDirectory): string {
  */
 export function checkCommand(directory: CommandDirectory, name: string): void {
   const path = join(checkCommandDirectory(directory), name);
-  const isEmptyLink = findLinkTarget(path) !== null && !walkExplained(path).exists;
-  if (!isEmptyLink) resolveCommand(directory, name);
+  const target = findLinkTarget(path);
+  if (target === null || walkExplained(path).exists) resolveCommand(directory, name);
+  else checkOwnWill(name, { path: target, mode: 0 });
 }
 
 /** Throws `usage`, with the remedy, if it is missing, not executable, or open to others. */
@@ -138,7 +139,7 @@ export function resolveWorkingDirectory(directory: CommandDirectory, path: strin
  * Throws `usage` for a program that does what the arguments of a hook say, or has rights of others:
  * whoever may save configurations would have it at will.
  */
-function checkOwnWill(name: string, { path, mode }: PathStep): void {
+function checkOwnWill(name: string, { path, mode }: Pick<PathStep, 'path' | 'mode'>): void {
   if ([name, basename(path)].some(isInterpreterName)) {
     throw new AppError('usage', `${path}: is an interpreter, or starts other programs, and would `
       + 'run what a hook says; put a script of your own there that calls it');

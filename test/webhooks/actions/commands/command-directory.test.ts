@@ -137,6 +137,10 @@ test('a configuration may name a link whose target is not there yet, and no othe
   checkCommand(directory, 'late.sh');
   assertRefused(() => resolveCommand(directory, 'late.sh'), /is not there: put it there/);
   assertRefused(() => checkCommand(directory, 'lat.sh'), /did you mean `late\.sh`/);
+  for (const [name, late] of [['bash', 'late'], ['own.sh', 'python3']] as const) {
+    symlinkSync(join(place.folder, late), join(place.path, name));
+    assertRefused(() => checkCommand(directory, name), /is an interpreter/);
+  }
   writeFileSync(target, '#!/bin/sh\n', { mode: 0o755 });
   checkCommand(directory, 'late.sh');
   assert.equal(resolveCommand(directory, 'late.sh'), realpathSync(target));

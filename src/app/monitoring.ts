@@ -91,8 +91,7 @@ function readStatus(
     catalog: { indexes: indexes.listReports(), importedRecords: countImportedRecords() },
     deliveries: { pending, ...room, inFlight, oldestPendingMs: Math.round(oldestPendingMs) },
     requests: { pending: requests.pending, failed: requests.failed },
-    webhooks: sumCounts(
-      webhooks.health.incoming.countStates(), webhooks.health.outgoing.countStates()),
+    webhooks: countWebhooks(webhooks.health),
     heldBack: webhooks.listLongLanes(HELD_BACK_MAX)
       .map(({ queueKey, key, waiting }) => ({ hook: queueKey, key, waiting })),
     unhealthy: listUnhealthyWebhooks(webhooks.health)
@@ -124,12 +123,12 @@ function findLater(left: string | null, right: string | null): string | null {
   return (left ?? '') > (right ?? '') ? left : right;
 }
 
-function sumCounts(
-  left: ServiceStatus['webhooks'], right: ServiceStatus['webhooks'],
-): ServiceStatus['webhooks'] {
+function countWebhooks({ incoming, outgoing }: Webhooks['health']): ServiceStatus['webhooks'] {
+  const [left, right] = [incoming.countStates(), outgoing.countStates()];
   return {
     healthy: left.healthy + right.healthy, failing: left.failing + right.failing,
     rejecting: left.rejecting + right.rejecting, off: left.off + right.off,
+    lastTryFailed: incoming.countJustFailed() + outgoing.countJustFailed(),
   };
 }
 

@@ -54,7 +54,10 @@ export const statusSchema = objectSchema('Status', {
   }, { nullable: ['fullReason'] }),
   requests: objectSchema('InboxStatus', { pending: COUNT, failed: COUNT }),
   webhooks: [
-    objectSchema('WebhookCounts', { healthy: COUNT, failing: COUNT, rejecting: COUNT, off: COUNT }),
+    objectSchema('WebhookCounts', {
+      healthy: COUNT, failing: COUNT, rejecting: COUNT, off: COUNT,
+      lastTryFailed: [COUNT, 'Healthy ones whose last try failed'],
+    }),
     'How many of both kinds are in each state of health',
   ],
   heldBack: [

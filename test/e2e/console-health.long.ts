@@ -120,6 +120,9 @@ test('a webhook whose last try failed is not called healthy anywhere', { skip },
       const { health } = await call(server, 'GET', `/api/outgoing-webhooks/${crm}`);
       return Object(health).lastFailure !== null;
     });
+    const { webhooks } = await call(server, 'GET', '/api/status');
+    assert.deepEqual(webhooks,
+      { healthy: 1, failing: 0, rejecting: 0, off: 0, lastTryFailed: 1 });
     await open(server, '#/');
     await person.sees('Writes are taken; the last try of 1 webhook failed.');
     await person.sees('1 whose last try failed');
@@ -139,6 +142,9 @@ test('a webhook whose last try failed is not called healthy anywhere', { skip },
     await open(server, '#/');
     await person.sees('All is well: writes are taken.');
     await person.sees('last try', false);
+    // Where all is well no list of webhooks is asked for again and again.
+    await person.gives(`return performance.getEntriesByType('resource')
+      .filter(({ name }) => name.includes('state=')).length;`, 0);
   }));
 
 test('the overview says that the queue of deliveries is full', { skip },

@@ -85,7 +85,8 @@ test('defaults are stored and shown', async () => {
   assert.deepEqual(rest, {
     targetUrl: 'http://x', httpMethod: 'POST', enabled: true, hasSecret: false,
     health: {
-      state: 'healthy', since: createdAt, lastSuccessAt: null, lastFailure: null, waitsFor: null,
+      state: 'healthy', since: createdAt, lastTryFailed: false, lastSuccessAt: null,
+      lastFailure: null, waitsFor: null,
     },
   });
 });

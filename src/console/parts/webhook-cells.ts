@@ -33,23 +33,16 @@ export function isOffUnseen({ disabledReason, acknowledgedAt }: WebhookWithHealt
     && acknowledgedAt === undefined;
 }
 
-/** Whether the last try of a webhook failed that the server still counts as healthy. */
-export function hasJustFailed({ health }: WebhookWithHealth): boolean {
-  const { state, lastSuccessAt, lastFailure: failure } = health;
-  return state === 'healthy' && failure !== null
-    && (lastSuccessAt === null || failure.at > lastSuccessAt);
-}
-
 /**
  * The state, and for how long. A webhook that a failure has switched off is called so; one whose
  * last try failed, or an outgoing one that nothing was sent to yet, is not called healthy.
  */
 export function webhookState(webhook: WebhookWithHealth): HTMLElement {
-  const { state, since, lastSuccessAt, lastFailure: failure } = webhook.health;
+  const { state, since, lastTryFailed, lastSuccessAt, lastFailure: failure } = webhook.health;
   const isUnused = 'targetUrl' in webhook && state === 'healthy'
     && lastSuccessAt === null && failure === null;
   if (isUnused) return badge('not used yet');
-  if (hasJustFailed(webhook)) {
+  if (lastTryFailed) {
     return h('span', badge('last try failed'), ' ',
       h('span.place', timeElement(failure?.at ?? null)));
   }

@@ -11,7 +11,7 @@ import { emptyState, loadingLine } from '../parts/notice.ts';
 import { heading, keepCurrent } from '../parts/screen.ts';
 import { factList, stackedTable } from '../parts/tables.ts';
 import {
-  detailedWebhookState, hasJustFailed, lastFailure, webhookLabel,
+  detailedWebhookState, lastFailure, webhookLabel,
 } from '../parts/webhook-cells.ts';
 import type { Delivery, OutgoingWebhook } from '../../app/api-types.ts';
 import type { StatisticsReport } from '../../monitoring/monitoring-schema.ts';
@@ -109,7 +109,7 @@ function banner({ webhooks, webhookCount, failingCount, offCount }: Overview): H
       : `Of ${formatQuantity(webhookCount, 'webhook')} ${formatCount(count)} ${verb}.`);
   if (failingCount > 0) return alarm('failing', failingCount, failingCount > 1 ? 'fail' : 'fails');
   if (offCount > 0) return alarm('off', offCount, offCount > 1 ? 'are off' : 'is off');
-  const justFailed = webhooks.filter(hasJustFailed).length;
+  const justFailed = webhooks.filter(({ health }) => health.lastTryFailed).length;
   if (justFailed > 0) {
     return statusCard('warning', webhookCount === 1 ? 'The last try of your webhook failed.'
       : `The last try of ${formatQuantity(justFailed, 'webhook')} failed.`);

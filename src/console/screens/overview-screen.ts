@@ -14,7 +14,7 @@ import {
 import { loadingLine } from '../parts/notice.ts';
 import { heading, keepCurrent, type Screen } from '../parts/screen.ts';
 import { factList, tableSection } from '../parts/tables.ts';
-import { WEBHOOK_STATES, hasJustFailed, resolvedWebhookLabel } from '../parts/webhook-cells.ts';
+import { WEBHOOK_STATES, resolvedWebhookLabel } from '../parts/webhook-cells.ts';
 import type { ActionDescription } from '../../app/api-types.ts';
 import type {
   ServiceStatus, StatisticsHistory, StatisticsReport,
@@ -51,10 +51,8 @@ export const overviewScreen: Screen = {
       ]);
       if (history.window !== buttons.chosen) return null;
       const webhooks = await fetchUnhealthy(status);
-      return render(status, history, {
-        table: unhealthyWebhooks(status, webhooks, statistics, senderTimeouts),
-        justFailedCount: webhooks.filter(hasJustFailed).length,
-      }, nodes, actions);
+      return render(status, history,
+        unhealthyWebhooks(status, webhooks, statistics, senderTimeouts), nodes, actions);
     });
     return current.close;
   },
@@ -69,27 +67,24 @@ async function fetchSenderTimeouts(): Promise<SenderTimeouts> {
     [name, answerWithinS === null ? null : answerWithinS * 1000]));
 }
 
-/** `justFailedCount` counts webhooks whose last try failed that the server calls healthy. */
-type UnhealthyPart = { readonly table: HTMLElement; readonly justFailedCount: number };
-
 function render(
-  status: ServiceStatus, history: StatisticsHistory, { table, justFailedCount }: UnhealthyPart,
+  status: ServiceStatus, history: StatisticsHistory, unhealthy: HTMLElement,
   nodes: readonly NodeView[], actions: readonly ActionDescription[],
 ): HTMLElement[] {
   const { deliveries, requests, store } = status;
   const countLink = (screen: string, state: string, value: number): HTMLElement =>
     h('a', { href: href([screen], { status: state }) }, formatCount(value));
   return [
-    statusBanner(status, justFailedCount),
+    statusBanner(status),
     factList([
       ['Deliveries that wait', h('span', countLink('deliveries', 'pending', deliveries.pending),
         deliveries.pending === 0 ? ''
           : `, the oldest for ${formatDuration(deliveries.oldestPendingMs)}`)],
       ['Requests that wait', countLink('requests', 'pending', requests.pending)],
       ['Requests that failed', countLink('requests', 'failed', requests.failed)],
-      ['Webhooks', formatStateCounts(status, justFailedCount)],
+      ['Webhooks', formatStateCounts(status)],
     ]),
-    h('h2', 'Webhooks to look after'), table,
+    h('h2', 'Webhooks to look after'), unhealthy,
     ...switchedOffSection(actions), ...heldBackSection(status),
     ...waitingSection(status),
     h('h2', 'Lately'), charts(history),
@@ -154,8 +149,9 @@ function waitingSection({ waiting }: ServiceStatus): readonly HTMLElement[] {
 
 function statusBanner(
   {
-    isReady, reason, isPaused, deliveries, webhooks: { failing, rejecting }, unhealthy, backups,
-  }: ServiceStatus, justFailedCount: number,
+    isReady, reason, isPaused, deliveries, webhooks: { failing, rejecting, lastTryFailed },
+    unhealthy, backups,
+  }: ServiceStatus,
 ): HTMLElement {
   if (!isReady) return statusCard('failed', `Writes are refused: ${reason ?? ''}`);
   const problems: string[] = [];
@@ -169,12 +165,12 @@ function statusBanner(
   }
   const off = unhealthy.filter(({ state }) => state === 'off').length;
   if (off > 0) problems.push(`${formatQuantity(off, 'webhook')} switched off by a failure`);
-  if (justFailedCount > 0) {
-    problems.push(`the last try of ${formatQuantity(justFailedCount, 'webhook')} failed`);
+  if (lastTryFailed > 0) {
+    problems.push(`the last try of ${formatQuantity(lastTryFailed, 'webhook')} failed`);
   }
   if (backups !== null && backups.failure !== null) problems.push('the last backup failed');
   if (problems.length > 0) {
-    const isMild = problems.length === 1 && (justFailedCount > 0 || isPaused);
+    const isMild = problems.length === 1 && (lastTryFailed > 0 || isPaused);
     const others = isMild ? 'warning' : 'failed';
     const [state = others] = WEBHOOK_STATES.filter((name) =>
       (name === 'failing' && failing > 0) || (name === 'rejecting' && rejecting > 0));
@@ -184,11 +180,12 @@ function statusBanner(
 }
 
 /** The worst state first, without empty states. */
-function formatStateCounts({ webhooks }: ServiceStatus, justFailedCount: number): string {
-  const counts = { ...webhooks, healthy: webhooks.healthy - justFailedCount };
+function formatStateCounts({ webhooks }: ServiceStatus): string {
+  const { lastTryFailed } = webhooks;
+  const counts = { ...webhooks, healthy: webhooks.healthy - lastTryFailed };
   const parts = WEBHOOK_STATES.filter((state) => counts[state] > 0)
     .map((state) => `${formatCount(counts[state])} ${state}`);
-  if (justFailedCount > 0) parts.push(`${formatCount(justFailedCount)} whose last try failed`);
+  if (lastTryFailed > 0) parts.push(`${formatCount(lastTryFailed)} whose last try failed`);
   return parts.join(', ') || 'none yet';
 }
 

@@ -10,7 +10,7 @@ import { createWebhookLabel, findPreset } from '../base/webhook-labels.ts';
 import { badge } from '../parts/badge.ts';
 import { sum } from '../parts/chart.ts';
 import {
-  hasJustFailed, isOffUnseen, lastFailure, resolvedWebhookLabel, webhookLabel, webhookState,
+  isOffUnseen, lastFailure, resolvedWebhookLabel, webhookLabel, webhookState,
 } from '../parts/webhook-cells.ts';
 import { stackedTable } from '../parts/tables.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
@@ -36,10 +36,12 @@ export async function fetchUnhealthy(
   { unhealthy, webhooks: counts }: ServiceStatus,
 ): Promise<readonly WebhookOfScreen[]> {
   const webhooks: WebhookOfScreen[] = [];
-  for (const state of ['failing', 'rejecting', 'healthy'] as const) {
-    // The list of those that fail has those that a failure has switched off, too.
-    const isThere = counts[state] > 0
-      || (state === 'failing' && unhealthy.some((webhook) => webhook.state === 'off'));
+  // The list of those that fail has those that a failure has switched off, too.
+  const isOffThere = unhealthy.some(({ state }) => state === 'off');
+  for (const [state, isThere] of [
+    ['failing', counts.failing > 0 || isOffThere], ['rejecting', counts.rejecting > 0],
+    ['healthy', counts.lastTryFailed > 0],
+  ] as const) {
     if (!isThere) continue;
     // In this order, webhooks whose last try failed come first among the healthy.
     const query = `?state=${state}&sort=state&limit=${UNHEALTHY_MAX}`;
@@ -52,7 +54,8 @@ export async function fetchUnhealthy(
     webhooks.push(...incoming.map((webhook) => ({ ...webhook, screen: 'incoming' as const })),
       ...outgoing.map((webhook) => ({ ...webhook, screen: 'outgoing' as const })));
   }
-  return webhooks.filter((webhook) => webhook.health.state !== 'healthy' || hasJustFailed(webhook));
+  return webhooks.filter(({ health: { state, lastTryFailed } }) =>
+    state !== 'healthy' || lastTryFailed);
 }
 
 /** `unhealthy` comes from `fetchUnhealthy`; slow webhooks are found in the statistics. */
@@ -74,7 +77,7 @@ export function unhealthyWebhooks(
   const titles =
     ['Webhook', 'State', 'Last failure', 'Failed', 'Rejected', 'Slowest 5 % of answers'];
   const hiddenCount = status.unhealthy.length
-    - unhealthy.filter((webhook) => !hasJustFailed(webhook)).length;
+    - unhealthy.filter(({ health }) => !health.lastTryFailed).length;
   return h('div', stackedTable(titles, rows),
     h('p.hint', `The figures are of the last ${window === '1h' ? 'hour' : '24 hours'}, counted `
       + 'since the server started, ', timeElement(since), '.'),

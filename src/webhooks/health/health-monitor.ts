@@ -207,6 +207,12 @@ export class HealthMonitor {
     return entry === undefined ? 'healthy' : getState(entry.health);
   }
 
+  /** Whether the last try failed of a webhook that is healthy all the same. */
+  hasJustFailed(webhook: Pick<MonitoredWebhook, 'identifier' | 'enabled'>): boolean {
+    return this.getPublicState(webhook) === 'healthy'
+      && this.find(webhook.identifier).failedTries > 0;
+  }
+
   /** `failing` lists also webhooks that a failure has switched off and nobody has acknowledged. */
   isListedAs(identifier: string, state: PublicState): boolean {
     const webhook = this.#monitored.webhooks.find(identifier);
@@ -219,6 +225,14 @@ export class HealthMonitor {
     const counts = { healthy: 0, failing: 0, rejecting: 0, off: 0 };
     for (const webhook of this.#monitored.webhooks.all()) counts[this.getPublicState(webhook)] += 1;
     return counts;
+  }
+
+  countJustFailed(): number {
+    let count = 0;
+    for (const webhook of this.#monitored.webhooks.all()) {
+      if (this.hasJustFailed(webhook)) count += 1;
+    }
+    return count;
   }
 
   /** Webhooks that fail or reject, or that a failure has switched off and nobody has seen. */

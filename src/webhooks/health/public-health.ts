@@ -64,6 +64,10 @@ export const healthMember = {
         schema: { kind: 'string' },
         description: 'Why it fails, rejects or is off. Absent while it is healthy',
       },
+      lastTryFailed: {
+        schema: { kind: 'boolean' }, isRequired: true,
+        description: 'Whether the last try failed of a webhook that is healthy all the same',
+      },
       lastSuccessAt: { ...time, isNullable: true },
       lastFailure: { schema: failureSchema, isRequired: true, isNullable: true },
       nextProbeAt: {
@@ -103,13 +107,9 @@ function formatState(
   health: JsonValue | undefined, { disabledReason, targetUrl }: JsonObject,
 ): string | null {
   if (!isJsonObject(health)) return null;
-  const { lastSuccessAt, lastFailure } = health;
+  const { lastSuccessAt, lastFailure, lastTryFailed } = health;
   const state = String(health['state']);
-  if (state === 'healthy' && isJsonObject(lastFailure)) {
-    const hasJustFailed = lastSuccessAt === null
-      || String(lastFailure['at']) > String(lastSuccessAt);
-    if (hasJustFailed) return `${state} (last try failed)`;
-  }
+  if (lastTryFailed === true) return `${state} (last try failed)`;
   const isUnused = lastSuccessAt === null && lastFailure === null && targetUrl !== undefined;
   if (isUnused && state === 'healthy') return `${state} (unused)`;
   if (health['nextProbeAt'] !== undefined) return `${state} (probed)`;
@@ -136,14 +136,14 @@ export function observeHealth(
   waitsFor: HostWait | null | undefined,
 ): Observation {
   const { identifier, enabled, updatedAt, disabledAt = updatedAt, disabledReason } = webhook;
-  const state = monitor.getPublicState({
-    identifier: String(identifier), enabled: enabled !== false,
-  });
-  const health = monitor.find(String(identifier));
+  const monitored = { identifier: String(identifier), enabled: enabled !== false };
+  const state = monitor.getPublicState(monitored);
+  const health = monitor.find(monitored.identifier);
   const reason = explainState(state, health, disabledReason);
   const nextProbeMs = computeNextProbeMs(String(disabledAt), health, nowMs);
   const publicHealth: WebhookHealth = {
     state, since: findSince(state, health, webhook), ...reason === null ? {} : { reason },
+    lastTryFailed: monitor.hasJustFailed(monitored),
     lastSuccessAt: formatTimestampOrNull(health.lastSuccessMs),
     lastFailure: encodeFailure(state === 'rejecting' ? health.lastRejection : health.lastFailure),
     ...isProbed(webhook) ? { nextProbeAt: formatTimestamp(nextProbeMs) } : {},

@@ -53,9 +53,8 @@ export function webhookListView<Webhook extends WebhookRow>(
     findSince(monitor.getPublicState(webhook), monitor.find(webhook.identifier), webhook);
   const rankOf = (webhook: Webhook): number => {
     if (isOffUnseen(webhook)) return STATE_RANKS.indexOf('off unseen');
-    const state = monitor.getPublicState(webhook);
-    const hasJustFailed = state === 'healthy' && monitor.find(webhook.identifier).failedTries > 0;
-    return STATE_RANKS.indexOf(hasJustFailed ? 'last try failed' : state);
+    return STATE_RANKS.indexOf(monitor.hasJustFailed(webhook) ? 'last try failed'
+      : monitor.getPublicState(webhook));
   };
   return {
     filters: [

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
-import type { JsonObject } from '../../../src/base/schema.ts';
 import { healthColumns } from '../../../src/webhooks/health/public-health.ts';
 import { until } from '../../support/until.ts';
 import { createActionClass } from '../context.ts';
@@ -22,7 +21,8 @@ function start(context: TestContext): Promise<Relay> {
 }
 
 type Shown = {
-  readonly state: string; readonly since: string; readonly lastSuccessAt: string | null;
+  readonly state: string; readonly since: string; readonly lastTryFailed: boolean;
+  readonly lastSuccessAt: string | null;
   readonly lastFailure: { readonly at: string; readonly reason: string } | null;
 };
 
@@ -42,7 +42,8 @@ test('what was never tried is healthy since its making, or off since then', asyn
   const outgoing = await relay.ask('POST', OUTGOING, { targetUrl: 'http://a.example/' });
   for (const [path, { json }] of [[INCOMING, incoming], [OUTGOING, outgoing]] as const) {
     const waits = path === OUTGOING ? { waitsFor: null } : {};
-    const untried = { lastSuccessAt: null, lastFailure: null, ...waits };
+    const untried =
+      { lastTryFailed: false, lastSuccessAt: null, lastFailure: null, ...waits };
     assert.deepEqual(json['health'], { state: 'healthy', since: json['createdAt'], ...untried });
     const one = `${path}/${String(json['identifier'])}`;
     const off = (await relay.ask('PATCH', one, { enabled: false })).json;
@@ -112,18 +113,20 @@ for (const inbox of ['off', 'failed', 'all']) {
     mood = { success: false, message: 'the shop is closed' };
     assert.equal((await call(relay)).status, 400);
     assert.equal((await call(relay)).status, 400);
-    assert.equal((await healthAt(relay, path)).state, 'healthy');
+    const shaken = await healthAt(relay, path);
+    assert.deepEqual([shaken.state, shaken.lastTryFailed], ['healthy', true]);
     assert.equal((await call(relay)).status, 400);
     const failing = await healthAt(relay, path);
-    assert.deepEqual([failing.state, failing.lastFailure?.reason],
-      ['failing', 'the shop is closed']);
+    assert.deepEqual([failing.state, failing.lastTryFailed, failing.lastFailure?.reason],
+      ['failing', false, 'the shop is closed']);
     if (inbox !== 'off') assert.ok(inStore().includes('"isFailing":true'));
     await until('it is on disk', () => inStore().includes('"isFailing":true'));
     mood = { success: true };
     assert.equal((await call(relay)).status, 200);
     const healthy = await healthAt(relay, path);
-    assert.deepEqual([healthy.state, healthy.since, healthy.lastFailure?.reason],
-      ['healthy', healthy.lastSuccessAt, 'the shop is closed']);
+    assert.deepEqual(
+      [healthy.state, healthy.lastTryFailed, healthy.since, healthy.lastFailure?.reason],
+      ['healthy', false, healthy.lastSuccessAt, 'the shop is closed']);
     await until('that is on disk', () => inStore().includes('"isFailing":false'));
     const told = relay.logLines.filter((line) => /"a webhook (fails|works again)"/.test(line))
       .map((line) => JSON.parse(line));
@@ -273,15 +276,15 @@ test('a delivery that fails for good makes it failing, a proxy that fails does n
 
 test('the list of a command says beside healthy that nothing was sent, or that the last try failed',
   () => {
-    const [early, late] = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z'] as const;
-    const failure = (at: string): JsonObject => ({ at, reason: 'HTTP 500' });
+    const at = '2026-11-01T00:00:00.000Z';
+    const failure = { at, reason: 'HTTP 500' };
     const show = healthColumns[0]?.show;
-    for (const [lastSuccessAt, lastFailure, expected] of [
-      [null, null, 'healthy (unused)'], [early, null, 'healthy'],
-      [late, failure(early), 'healthy'], [early, failure(late), 'healthy (last try failed)'],
-      [null, failure(early), 'healthy (last try failed)'],
+    for (const [lastSuccessAt, lastFailure, lastTryFailed, expected] of [
+      [null, null, false, 'healthy (unused)'], [at, null, false, 'healthy'],
+      [at, failure, false, 'healthy'], [at, failure, true, 'healthy (last try failed)'],
+      [null, failure, true, 'healthy (last try failed)'],
     ] as const) {
-      assert.equal(show?.({ state: 'healthy', lastSuccessAt, lastFailure },
+      assert.equal(show?.({ state: 'healthy', lastSuccessAt, lastFailure, lastTryFailed },
         { targetUrl: 'http://127.0.0.1/' }), expected);
     }
   });

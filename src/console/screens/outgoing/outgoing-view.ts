@@ -23,7 +23,7 @@ import { forgetNewSecret, rotateButton, showNewSecret } from '../../parts/rotate
 import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
 import { factList } from '../../parts/tables.ts';
 import {
-  detailedWebhookState, hasJustFailed, isOffUnseen, lastFailure,
+  detailedWebhookState, isOffUnseen, lastFailure,
 } from '../../parts/webhook-cells.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 import type { OutgoingWebhookExamples } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
@@ -190,7 +190,7 @@ function retryButton(
   container: HTMLElement, { webhook, retry }: OutgoingView,
 ): HTMLElement | null {
   const { identifier: hook, enabled, health } = webhook;
-  if (!enabled || (health.state !== 'failing' && !hasJustFailed(webhook))) return null;
+  if (!enabled || (health.state !== 'failing' && !health.lastTryFailed)) return null;
   const filter = { hook, status: 'pending' };
   const resend = async <Answer>(more: object): Promise<Answer> => (await callApi<Answer>('POST',
     '/api/deliveries/resend', { body: { ...filter, ...more } })).body;

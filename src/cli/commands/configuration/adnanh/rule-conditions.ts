@@ -34,7 +34,12 @@ export function compilePassing(rule: Rule): Formula {
   switch (rule.kind) {
     case 'value': case 'constant': case 'all': return compileTrue(rule);
     case 'not': return compileNotPassing(rule.rule);
-    case 'any': return joinAny(rule.rules.map(compilePassing));
+    case 'any': return joinAny(rule.rules.map((inner, index) => joinAll([
+      compilePassing(inner),
+      // Without an error the first rule that is true ends the evaluation.
+      ...rule.rules.slice(0, index).filter((earlier) => !isUnbroken(earlier, inner))
+        .map((earlier) => negate(compileBroken(earlier))),
+    ])));
   }
 }
 
@@ -91,6 +96,26 @@ function compileNotTrue(rule: Rule): Formula {
     : joinAny([compileFalse(rule), compileMissing(rule)]);
 }
 
+/** When the evaluation of the rule ends at a null on the way to a value. */
+function compileBroken(rule: Rule): Formula {
+  switch (rule.kind) {
+    case 'constant': return false;
+    case 'value': return joinAny(listNulls(rule.path));
+    case 'not': return compileBroken(rule.rule);
+    case 'all': return compileFirst(rule.rules, compileBroken);
+    case 'any': return joinAny(rule.rules.map((inner, index) => joinAll([
+      ...rule.rules.slice(0, index).map(compileNotPassing), compileBroken(inner),
+    ])));
+  }
+}
+
+/** Whether no null is on the way of a comparison where another one, of the same way, is true. */
+function isUnbroken(rule: Rule, trueRule: Rule): boolean {
+  if (rule.kind !== 'value' || trueRule.kind !== 'value') return false;
+  const way = rule.path.slice(0, rule.path.lastIndexOf('.') + 1);
+  return trueRule.path.startsWith(way);
+}
+
 /** When one rule is as `compile` says and those before it are true: the rest is not looked at. */
 function compileFirst(rules: readonly Rule[], compile: (rule: Rule) => Formula): Formula {
   return joinAny(rules.map((rule, index) =>
@@ -143,12 +168,15 @@ function compareValues(path: string, values: readonly JsonValue[]): Condition {
 
 /** Conditions that no member on the way to a value in the payload is null. */
 function excludeNulls(path: string): readonly Formula[] {
+  return listNulls(path).map(negate);
+}
+
+/** A condition for each member on the way to a value in the payload: that it is null. */
+function listNulls(path: string): readonly Condition[] {
   const [source, ...steps] = path.split('.');
   if (source !== 'payload') return [];
   return steps.slice(0, -1).map((_, index): Condition => ({
-    not: {
-      path: ['payload', ...steps.slice(0, index + 1)].join('.'), op: 'eq', value: null,
-    },
+    path: ['payload', ...steps.slice(0, index + 1)].join('.'), op: 'eq', value: null,
   }));
 }
 

@@ -14,7 +14,7 @@ const FINISHED_ON = 'reading.finishedOn';
 /** The dates of a reading. */
 export const READING_DATES: readonly string[] = [STARTED_ON, FINISHED_ON];
 /** The statuses of a book whose last reading has not ended. */
-const OPEN_STATUSES: readonly unknown[] = ['to-read', 'reading', 'paused'];
+export const OPEN_STATUSES: readonly unknown[] = ['to-read', 'reading', 'paused'];
 
 /** The value of the book that stays, that of the book that goes, or the items of both. */
 export type MergeChoice = 'own' | 'other' | 'both';

@@ -172,6 +172,21 @@ test('a fill adds the keywords and shelves that the book has not', async () => {
   }
 });
 
+test('a fill gives a book that is not read yet no date on which it was finished', async () => {
+  const { text } = await server.ask('POST', '/api/books',
+    JSON.stringify({ title: 'A', isbn: ISBN, reading: { status: 'reading' } }));
+  const file = storygraphFile({ status: 'read', date: '2023/05/20', rating: '4' });
+  await importFile('storygraph', file, '&onMatch=fill');
+  const { reading, metadata: { source } } = await readBook();
+  assert.deepEqual(reading, { status: 'reading', rating: 4 });
+  assert.deepEqual(source.storygraph.members,
+    { 'reading.status': 'read', 'reading.finishedOn': '2023-05-20' });
+  await edit(JSON.parse(text).id, { reading: { status: null } });
+  await importFile('storygraph', file, '&onMatch=fill');
+  assert.deepEqual((await readBook()).reading,
+    { status: 'read', rating: 4, finishedOn: '2023-05-20' });
+});
+
 test('a value that has no room in the metadata is named', async () => {
   const review = 'r'.repeat(20_000);
   await importFile('librarything', LIBRARYTHING.replace('Great.', review));

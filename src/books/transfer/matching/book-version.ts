@@ -19,7 +19,9 @@ import type { ImportRecord } from '../import-record.ts';
 import { DIGESTS_MEMBER } from '../mapping/metadata-source.ts';
 import type { MatchMode } from './book-import.ts';
 import { omitDigests, omitSaidBefore, putDigests } from './last-import.ts';
-import { fillRecord, mergeRecord, omitVagueDates, uniteLists } from './merge-record.ts';
+import {
+  fillRecord, mergeRecord, omitEnd, omitVagueDates, uniteLists,
+} from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
 import { keepReplaced, listPassedOver, settleRecord } from './several-sources.ts';
@@ -112,7 +114,8 @@ function mergeInto(input: RecordOfBook): ReplacedMembers {
 
 function fillGaps({ mode, book, said, fields, isFromHere }: RecordOfBook): ReplacedMembers {
   const { source, digestFormat } = mode;
-  const filled = fillRecord(omitDigests(book.members, digestFormat), fields, source);
+  const filled = fillRecord(
+    omitDigests(book.members, digestFormat), omitEnd(fields, book.members), source);
   const result = { ...filled, members: uniteLists(filled.members, fields) };
   if (source === null || digestFormat === null || isFromHere) {
     return { ...result, replacedNames: [] };

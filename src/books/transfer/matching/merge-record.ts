@@ -10,7 +10,9 @@ import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX, METADATA_BYTES_MAX } from '../../book.ts';
 import { combineLists, joinMembers, separateMembers } from '../../book-members.ts';
-import { COMBINED_MEMBERS, READING_DATES, listRefusedDates } from '../../merge-choice.ts';
+import {
+  COMBINED_MEMBERS, OPEN_STATUSES, READING_DATES, listRefusedDates,
+} from '../../merge-choice.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
 import { SOURCE_MEMBERS, asObject, findOwnId } from '../mapping/metadata-source.ts';
@@ -59,6 +61,13 @@ export function omitVagueDates(fields: JsonObject, book: JsonObject): JsonObject
   if (vagueNames.length === 0) return fields;
   return joinMembers(Object.fromEntries(
     Object.entries(said).filter(([name]) => !vagueNames.includes(name))));
+}
+
+/** The fields without the date on which a book was finished, for a book that is not read yet. */
+export function omitEnd(fields: JsonObject, book: JsonObject): JsonObject {
+  if (!OPEN_STATUSES.includes(asObject(book['reading'])['status'])) return fields;
+  const { 'reading.finishedOn': _, ...members } = separateMembers(fields);
+  return joinMembers(members);
 }
 
 /** Merges what the record says and the book does not; of full metadata nothing. */

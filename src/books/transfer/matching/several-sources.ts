@@ -96,12 +96,12 @@ function findAddedItems(
   return null;
 }
 
-/** The members of a record that the version of the book has otherwise. */
+/** The members of a record that the version of the book has otherwise, or has not. */
 export function listPassedOver(record: JsonObject, version: JsonObject): JsonObject {
   const { metadata, mergedIds, ...members } = separateMembers(record);
   const stored = separateMembers(version);
   return Object.fromEntries(Object.entries(members).filter(([name, value]) =>
-    isSaid(members, name) && stored[name] !== undefined && !isWithin(value, stored[name])));
+    isSaid(members, name) && !isWithin(value, stored[name])));
 }
 
 export type ReplacedMembers = MergedRecord & {

@@ -7,6 +7,10 @@
  * (`fantasy; satire`) or as JSON. An empty cell is an absent member, a quoted empty one (`""`) an
  * empty text. Reading the row of a book gives the same book.
  *
+ * A spreadsheet that has saved the file may have made other cells of these: `TRUE`, `03.11.2018`
+ * (date-text.ts), `="9780441478125"`, and an ISBN that is rounded for good, `9.78E+12`, which is
+ * put into `metadata`.
+ *
  * A column of another name is a person's own: its texts are members of `metadata`. A name that may
  * be meant for one of ours refuses the file, as do columns without `title`.
  */
@@ -17,10 +21,13 @@ import { findNearest } from '../../base/text/nearest.ts';
 import { decodeBook } from '../book.ts';
 import type { Author, Book } from '../book.ts';
 import { MEMBER_SCHEMAS, READING_PREFIX, separateMembers } from '../book-members.ts';
+import { parsePartialDate } from '../partial-date.ts';
 import { encodeCsvRow } from './csv-rows.ts';
 import type { CsvCell } from './csv-rows.ts';
 import type { FormatCodec } from './format-codec.ts';
 import { TableSplitter } from './grammars/delimited-text.ts';
+import { readDate } from './mapping/date-text.ts';
+import { isRounded } from './mapping/isbn-text.ts';
 import type { SourceRecord } from './record-splitter.ts';
 
 const CSV_COLUMNS: readonly string[] = [...MEMBER_SCHEMAS.keys()];
@@ -153,6 +160,7 @@ function readRow(
   const readingMembers: string[] = [];
   const metadataMembers: string[] = [];
   const ownColumns: string[] = [];
+  const putAside: string[] = [];
   const errors: FieldError[] = [];
   for (const [index, cell] of cells.entries()) {
     const name = columns[index];
@@ -163,7 +171,13 @@ function readRow(
       ownColumns.push(ownName);
       continue;
     }
+    if (name === 'isbn' && isRounded(cell.text)) {
+      metadataMembers.push(`"isbn":${JSON.stringify(cell.text)}`);
+      putAside.push(name);
+      continue;
+    }
     const value = toJson(name, cell);
+    if (value === null) continue;
     if (value.problem !== undefined) {
       errors.push({ pointer: `/${name.replace('.', '/')}`, detail: value.problem });
     } else if (name === 'metadata' && /^\{.+\}$/s.test(value.json)) {
@@ -180,6 +194,7 @@ function readRow(
   return {
     line, json, ...errors.length === 0 ? {} : { errors },
     ...ownColumns.length === 0 ? {} : { ownColumns },
+    ...putAside.length === 0 ? {} : { putAside },
   };
 }
 
@@ -187,21 +202,32 @@ const INTEGER = /^-?(0|[1-9][0-9]{0,15})$/;
 const DECIMAL = /^-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,15})?$/;
 /** A number as spreadsheets write it in most of Europe. */
 const DECIMAL_COMMA = /^(\s*[0-9]+),([0-9]+\s*)$/;
-const BOOLEAN = /^(true|false)$/;
+const BOOLEAN = /^(true|false)$/i;
+/** A formula that keeps a spreadsheet from reading a number. */
+const TEXT_FORMULA = /^="([^"]*)"$/;
 
 type CellValue =
   | { readonly json: string; readonly problem?: never }
   | { readonly json?: never; readonly problem: string };
 
-/** The value of a cell as JSON, or why it cannot be read. */
-function toJson(name: string, cell: CsvCell): CellValue {
-  const text = unguardText(cell.text);
+/** The value of a cell as JSON, or why it cannot be read; null where a formula says nothing. */
+function toJson(name: string, cell: CsvCell): CellValue | null {
   const schema = MEMBER_SCHEMAS.get(name);
   const kind = schema?.kind;
-  if (kind === 'string') return { json: JSON.stringify(text) };
+  if (kind === 'string' && schema?.canonical === undefined) {
+    return { json: JSON.stringify(unguardText(cell.text)) };
+  }
+  const text = unguardText(cell.text).replace(TEXT_FORMULA, '$1');
+  if (text === '' && cell.text !== '') return null;
+  if (kind === 'string') {
+    const isDate = schema?.canonical === parsePartialDate;
+    return { json: JSON.stringify(isDate ? readDateCell(text) : text) };
+  }
   if (kind === 'integer') return readPlainCell(text, INTEGER);
   if (kind === 'number') return readPlainCell(text.replace(DECIMAL_COMMA, '$1.$2'), DECIMAL);
-  if (kind === 'boolean') return readPlainCell(text, BOOLEAN);
+  if (kind === 'boolean') {
+    return readPlainCell(BOOLEAN.test(text.trim()) ? text.toLowerCase() : text, BOOLEAN);
+  }
   const isListOfTexts = schema?.kind === 'array' && schema.items.kind === 'string';
   const hasPieces = name === 'authors' || isListOfTexts;
   if (!hasPieces || /^\s*[[{]/.test(text)) return readJsonCell(name, text);
@@ -209,6 +235,12 @@ function toJson(name: string, cell: CsvCell): CellValue {
   if (items === null) return { problem: `the cell has more than ${LIST_PIECES_MAX} pieces` };
   const value = name === 'authors' ? items.map((author) => ({ name: author })) : items;
   return { json: JSON.stringify(value) };
+}
+
+/** The date of a text that says a day for sure; else the text, which the model may refuse. */
+function readDateCell(text: string): string {
+  const date = readDate(text);
+  return date?.isWhole === true ? String(date.value) : text;
 }
 
 /** A cell that does not fit the pattern becomes a text, which the model refuses. */

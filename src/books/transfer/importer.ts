@@ -77,7 +77,10 @@ type ImportCount = {
   readonly merged?: number;
   /** The first record of each of these three; absent: there is none. */
   readonly alike?: Readonly<Partial<Record<AlikeRemark, AlikeBooks>>>;
-  /** In how many records the model refused a value of a member, by its name; absent: in none. */
+  /**
+   * In how many records the model refused a value of a member, or the value is in doubt, by its
+   * name; absent: in none.
+   */
   readonly putAside?: Readonly<Record<string, number>>;
   /** In how many records a column of a person's own has a text, by its name; absent: in none. */
   readonly ownColumns?: Readonly<Record<string, number>>;
@@ -195,8 +198,8 @@ export class Importer {
       if (source.problem !== undefined) throw new AppError('malformed', source.problem);
       if (source.json !== undefined) {
         const record = parseImportRecord(parseJsonRecord(source.json), source.errors);
-        const { ownColumns = [] } = source;
-        return { line, number, key, record, leftOut: [], putAside: [], ownColumns };
+        const { ownColumns = [], putAside = [] } = source;
+        return { line, number, key, record, leftOut: [], putAside, ownColumns };
       }
       const { body, leftOut, putAside = [], titleProblem } = source;
       if (titleProblem !== undefined) {

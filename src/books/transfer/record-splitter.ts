@@ -18,6 +18,8 @@ export type SourceRecord =
     readonly errors?: readonly FieldError[];
     /** The columns that are a person's own, whose texts are in `metadata`; absent: none. */
     readonly ownColumns?: readonly string[];
+    /** The members whose values no person can mend, which are in `metadata`; absent: none. */
+    readonly putAside?: readonly string[];
     readonly problem?: never;
   }
   | {

@@ -75,7 +75,8 @@ test('the members of a reading have a column each', () => {
     [',,,,', undefined], ['4.5,,,,', { rating: 4.5 }], [' 4 ,,,,', { rating: 4 }],
     ['"4,5",,,,', { rating: 4.5 }], ['"1,000,5",,,,', { rating: '1,000,5' }],
     ['four,,,,', { rating: 'four' }], ['.5,,,,', { rating: '.5' }],
-    [',true,,,', { owned: true }], [',yes,,,', { owned: 'yes' }],
+    [',true,,,', { owned: true }], [',TRUE,,,', { owned: true }], [',False,,,', { owned: false }],
+    [',yes,,,', { owned: 'yes' }],
     [',,own; lent,,', { shelves: ['own', 'lent'] }], [',,"[""a;b""]",,', { shelves: ['a;b'] }],
     [',,,3,2024', { readCount: 3, finishedOn: '2024' }],
   ];
@@ -87,6 +88,28 @@ test('the members of a reading have a column each', () => {
   }
   const [record] = read('title,series\nA,Discworld\n');
   assert.match(problemOf(record), /^\/series: the cell is not valid JSON: write an array/);
+});
+
+test('what a spreadsheet makes of a cell is read where it is sure, and else refused', () => {
+  const header = 'title,isbn,numberOfPages,datePublished,publisher,metadata';
+  for (const [row, book] of [
+    ['"=""A"""', { title: '="A"' }],
+    ['A,"=""9780439023481"""', { title: 'A', isbn: '9780439023481' }],
+    ['A,"=""""","=""374"""', { title: 'A', numberOfPages: 374 }],
+    ['A,,,03.11.2018', { title: 'A', datePublished: '2018-11-03' }],
+    ['A,,,12/25/2018', { title: 'A', datePublished: '2018-12-25' }],
+    ['A,,,3/11/2018', { title: 'A', datePublished: '3/11/2018' }],
+  ] as const) {
+    const [record] = read(`${header}\n${row}\n`);
+    assert.deepEqual(JSON.parse(String(record?.json)), book, row);
+  }
+  for (const isbn of ['9.78E+12', '"9,78044E+12"']) {
+    const [record] = read(`${header}\nA,${isbn},,,P,"{""shelf"":1}"\n`);
+    const { metadata, ...book } = JSON.parse(String(record?.json));
+    assert.deepEqual([book, metadata],
+      [{ title: 'A', publisher: 'P' }, { isbn: isbn.replaceAll('"', ''), shelf: 1 }]);
+    assert.deepEqual(Object(record).putAside, ['isbn']);
+  }
 });
 
 test('a text that a reader could take for an end of row, a border or a blank is quoted', () => {

@@ -137,7 +137,6 @@ test('a check tells of values that are put aside, and of ISBNs that the catalog 
     const notes = [
       'hookshelf: put aside: isbn in 2 records, not valid; see metadata.source',
       'hookshelf: put aside: reading.rating in 1 record, not valid; see metadata.source',
-      'hookshelf: put aside: numberOfPages in 1 record, not valid; see metadata.source',
     ];
     const isbnNote = 'hookshelf: 1 new book has the ISBN of another book: --match isbn updates '
       + 'that book instead, and book:duplicates --by isbn lists books that are there twice';
@@ -156,6 +155,29 @@ test('a check tells of values that are put aside, and of ISBNs that the catalog 
       { goodreads: { 'Book Id': '2', ISBN13: '9.78E+12', 'My Rating': '7' } },
       { goodreads: { 'Book Id': '3', ISBN13: '9780141439588', 'Number of Pages': '0' } },
     ]);
+  }));
+
+test('what a spreadsheet has damaged is told, and books with a rounded ISBN stay apart', () =>
+  inPlace('without a server', async (place) => {
+    const importAs = (format: string, input: string) =>
+      place.run(['book:import', '--file', '-', '--format', format], { input });
+    const storygraph = 'Title,Authors,ISBN/UID,Last Date Read\n'
+      + 'A,X,9.78E+12,3/11/2018\nB,Y,9.78E+12,03.11.2018\n';
+    for (const counts of ['imported 2, updated 0, unchanged 0',
+      'imported 0, updated 0, unchanged 2']) {
+      const { stdout, stderr } = await importAs('storygraph', storygraph);
+      assert.equal(stdout, `${counts}, skipped 0\n`);
+      assert.deepEqual(stderr.split('\n').slice(1, 3), [
+        'hookshelf: put aside: isbn in 2 records, not valid; see metadata.source',
+        'hookshelf: put aside: reading.finishedOn in 1 record, not valid; see metadata.source',
+      ]);
+    }
+    const dates = await place.json<{ reading: object }[]>(['book:list', '--sort', 'title']);
+    assert.deepEqual(dates.map(({ reading }) => reading),
+      [{ finishedOn: '2018' }, { finishedOn: '2018-11-03' }]);
+    const own = await importAs('csv', 'title,isbn\nC,9.78E+12\n');
+    assert.equal(own.stdout, 'imported 1, updated 0, unchanged 0, skipped 0\n');
+    assert.match(own.stderr, /: put aside: isbn in 1 record, not valid; see metadata\n/);
   }));
 
 test('a new book of the title and author of another is told, with the way to merge it', () =>

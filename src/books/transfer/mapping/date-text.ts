@@ -26,6 +26,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const MONTH_NAME = /^(?:([0-9]{1,2})\.? )?([a-z]{3,9})\.?(?: ([0-9]{1,2}))?,? ([0-9]{4})$/i;
 const ANY_YEAR = /(?:^|[^0-9])([0-9]{4})(?![0-9])/;
 const BEFORE_OUR_ERA = /^-|\bB\.?C/i;
+// `03.11.2018`, `3/11/2018`, `3-11-2018`, as spreadsheets write dates.
+const YEAR_LAST = /^([0-9]{1,2})([./-]) ?([0-9]{1,2})\2 ?([0-9]{4})$/;
+const MONTHS_OF_YEAR = 12;
 const TEXT_LENGTH_MAX = 200;
 const DATE_LENGTH_MAX = 10;
 
@@ -47,6 +50,10 @@ export function readDate(text: string): RowValue | undefined {
   const monthNumber = findMonth(name);
   if (monthNumber > 0) {
     return createDate(Number(nameYear), monthNumber, numberOf(dayFirst ?? daySecond ?? ''));
+  }
+  const [, first = '', sign, second = '', lastYear] = YEAR_LAST.exec(trimmedText) ?? [];
+  if (lastYear !== undefined) {
+    return readYearLast(Number(lastYear), Number(first), Number(second), sign === '.');
   }
   const [, anyYear] = ANY_YEAR.exec(trimmedText) ?? [];
   return anyYear === undefined || anyYear === '0000' ? undefined : part(anyYear);
@@ -97,6 +104,21 @@ function readRest(date: RowValue, text: string, rest: string): RowValue {
   const timeMs = new Date(text).getTime();
   const isMidnight = timeMs % DAY_MS === 0;
   return isMidnight ? whole(new Date(timeMs).toISOString().slice(0, 10)) : part(date.value);
+}
+
+/**
+ * A date of which the year comes last. Where dots are between, the day comes first; else either
+ * may, as the country of the spreadsheet had it: the one that is no month is the day.
+ */
+function readYearLast(
+  year: number, first: number, second: number, isDayFirst: boolean,
+): RowValue | undefined {
+  if (isDayFirst || first > MONTHS_OF_YEAR || first === second) {
+    return createDate(year, second, first);
+  }
+  if (second > MONTHS_OF_YEAR) return createDate(year, first, second);
+  const date = createDate(year, null, null);
+  return date === undefined ? undefined : { ...part(date.value), isDoubtful: true };
 }
 
 /** The number of a month by its name in English or the name's beginning, from 1; else 0. */

@@ -90,10 +90,15 @@ export function readAlike(texts: readonly string[], read: TextReader): RowValue 
 
 const PAGE_COUNT = /^([0-9]{1,6})(?: ?(?:pp?|pg|pages)\.?)?$/i;
 
-/** A number of pages, as `374` or `374 p.`. */
+/**
+ * A number of pages, as `374` or `374 p.`; 0 is what programs write that know none: the member is
+ * absent, and the field stays in `metadata.source`.
+ */
 export function readPages(text: string): RowValue | undefined {
   const [, digits] = PAGE_COUNT.exec(text.trim()) ?? [];
-  return digits === undefined ? undefined : whole(Number(digits));
+  if (digits === undefined) return undefined;
+  const count = Number(digits);
+  return count === 0 ? part(null) : whole(count);
 }
 
 /** Keywords with commas between them, or semicolons where there is no comma. */

@@ -74,6 +74,8 @@ export type RowValue = {
   readonly value: JsonValue;
   /** Whether it says all that its fields say; else they are kept in `metadata.source` too. */
   readonly isWhole: boolean;
+  /** Whether more could be meant, as by `3/11/2018`: a person is told; absent: not. */
+  readonly isDoubtful?: true;
 };
 
 /** A value that says all that its fields say. */

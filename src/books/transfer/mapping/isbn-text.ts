@@ -19,6 +19,13 @@ export function createStandInTitle(isbn: string): string {
 // `9.78E+12` or nine digits and more, but not the eight of an ISSN.
 const LIKE_ISBN = /^[^0-9]*[0-9](?:[-. ]?[0-9]){8}|[0-9]E\+/i;
 
+const ROUNDED = /^[0-9](?:[.,][0-9]+)?E\+[0-9]+$/i;
+
+/** Whether the text is a number that a spreadsheet has rounded, `9.78E+12`: it tells no book. */
+export function isRounded(text: string): boolean {
+  return ROUNDED.test(text.trim());
+}
+
 /**
  * The first ISBN of the texts; whole where they hold nothing but it. Where there is none, a text
  * that was meant for an ISBN, which the model refuses.

@@ -25,7 +25,7 @@ type MappedRecord = {
   readonly titleProblem?: string;
   /** The fields that did not fit into `metadata`, by their names. */
   readonly leftOut: readonly string[];
-  /** The members of which the model refused a value, or a part of a value; absent: none. */
+  /** The members whose values are in doubt, or refused by the model; absent: none. */
   readonly putAside?: readonly string[];
 };
 
@@ -77,7 +77,7 @@ type ReadMembers = {
   readonly body: Record<string, JsonValue>;
   /** The fields that no row says whole. */
   readonly unread: Set<string>;
-  /** The members whose values the model refused, at least in part. */
+  /** The members whose values are in doubt, or refused by the model, at least in part. */
   readonly refused: ReadonlySet<string>;
 };
 
@@ -99,7 +99,7 @@ function readMembers(
       ? read.value === null || addMember(body, reading, row.member, read.value)
       : read.value === value;
     // A later row may read another field for the member.
-    if (isTaken) refused.delete(row.member);
+    if (isTaken && read.isDoubtful !== true) refused.delete(row.member);
     else if (value === undefined) refused.add(row.member);
     for (const name of row.from) {
       if (isTaken && read.isWhole && !table.ownIdFields.includes(name)) unread.delete(name);

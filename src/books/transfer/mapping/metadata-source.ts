@@ -6,6 +6,7 @@
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { isRounded } from './isbn-text.ts';
 
 /**
  * The member beside `source` that has digests of what the sources said: last-import.ts has its
@@ -28,11 +29,15 @@ export function findSource(
   return isJsonObject(fields) ? fields : null;
 }
 
-/** The first own id of the fields, which is a text or a number; null where there is none. */
+/**
+ * The first own id of the fields, which is a text or a number; null where there is none, as where a
+ * spreadsheet has rounded it: many books would have the same.
+ */
 export function findOwnId(fields: JsonObject, ownIdFields: readonly string[]): string | null {
   for (const name of ownIdFields) {
     const id = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (isJsonNumber(id) || (typeof id === 'string' && id !== '')) return String(id);
+    const isId = isJsonNumber(id) || (typeof id === 'string' && id !== '' && !isRounded(id));
+    if (isId) return String(id);
   }
   return null;
 }

@@ -245,8 +245,8 @@ export class ImportReport {
       this.#output.note(`left out: ${name} in ${formatRecords(count)}, ${reason}`);
     }
     for (const [name, count] of countsOf(totals['putAside'])) {
-      this.#output.note(
-        `put aside: ${name} in ${formatRecords(count)}, not valid; see metadata.source`);
+      const place = this.#file['format'] === 'csv' ? 'metadata' : 'metadata.source';
+      this.#output.note(`put aside: ${name} in ${formatRecords(count)}, not valid; see ${place}`);
     }
     for (const [name, count] of countsOf(totals['ownColumns'])) {
       this.#output.note(`kept in metadata: ${quote(name)} in ${formatRecords(count)}, a column `

@@ -20,10 +20,22 @@ test('a date is read in the forms that programs write', () => {
     ['5 Mar. 1969', whole('1969-03-05')], ['March 5, 1969', whole('1969-03-05')],
     ['800', whole('0800')], ['800-05', whole('0800-05')], ['-750', undefined],
     ['c1969', part('1969')], ['[1969?]', part('1969')], ['©1969', part('1969')],
-    ['spring 1969', part('1969')], ['05/01/2023', part('2023')], ['1969~', part('1969')],
+    ['spring 1969', part('1969')], ['1969~', part('1969')],
     ['', undefined], ['12/05/19', undefined], ['12-05', undefined], ['8', undefined],
   ];
   for (const [text, date] of cases) assert.deepEqual(readDate(text), date, text);
+});
+
+test('a date with its year last is read where day and month are sure, and is doubtful else', () => {
+  const doubtful = { ...part('2018'), isDoubtful: true };
+  for (const [text, date] of [
+    ['03.11.2018', whole('2018-11-03')], ['3. 11. 2018', whole('2018-11-03')],
+    ['25/12/2018', whole('2018-12-25')], ['12/25/2018', whole('2018-12-25')],
+    ['3/3/2018', whole('2018-03-03')], ['25-12-2018', whole('2018-12-25')],
+    ['3/11/2018', doubtful], ['05-01-2018', doubtful], ['13.13.2018', part('2018')],
+    ['31.02.2018', part('2018-02')], ['25/13/2018', part('2018')], ['3/11.2018', part('2018')],
+    ['3/11/0000', undefined],
+  ] as const) assert.deepEqual(readDate(text), date, text);
 });
 
 test('of a date what is sure is kept, and nothing is invented', () => {
@@ -68,6 +80,7 @@ test('a language said twice is whole, and part where one name of it is unknown',
 test('pages and keywords are read out of their texts', () => {
   assert.deepEqual(['374', '374 p.', '12 pages', 'xii, 374', '-3', ''].map(readPages),
     [whole(374), whole(374), whole(12), undefined, undefined, undefined]);
+  assert.deepEqual(readPages('0'), part(null), 'nobody said anything');
   assert.deepEqual(readKeywords(' a, b c ,,d'), whole(['a', 'b c', 'd']));
   assert.deepEqual(readKeywords('a; b, c'), whole(['a; b', 'c']));
   assert.deepEqual(readKeywords('a; b'), whole(['a', 'b']));

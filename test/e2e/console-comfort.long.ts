@@ -88,6 +88,18 @@ test('a new book begins in its title, and a wrong address says so', { skip }, as
   await person.sees('This page takes the scope admin; your token has read.');
 });
 
+test('a new outgoing webhook begins with its address, and a new incoming one with its sender', {
+  skip,
+}, async () => {
+  for (const [hash, name] of [
+    ['#/outgoing/new', 'targetUrl'], ['#/incoming/new', 'verification'],
+  ]) {
+    await at.open(hash ?? '');
+    await at.person.gives(
+      "return document.querySelector('form.record :is(input, select, textarea)')?.name;", name);
+  }
+});
+
 test('a form that the token cannot save is not opened, and says what it takes', { skip },
   async () => {
     for (const [hash, change, scope] of [
@@ -140,6 +152,15 @@ test('the row of a request says what it was, and that of an event who heard it',
     });
     await at.open('#/requests?hook=refused');
     await person.sees(/push\s+{"ref":"main"}\s+rejected\s+it has no signature\s+401 in/);
+    const actionConfiguration = await at.make('/api/action-configurations',
+      { actionType: 'http-forward', options: { url: 'http://127.0.0.1:9/' } });
+    await at.make('/api/incoming-webhooks', {
+      pathSegment: 'stuck', inbox: 'all', answer: 'accepted', retrySchedule: [3600],
+      actionConfiguration,
+    });
+    await ask(`${at.url}/webhook/in/stuck`, { method: 'POST', body: {} });
+    await at.open('#/requests?hook=stuck&status=pending');
+    await person.sees(/stuck\s+POST\s+{}\s+failing\s+200 in/);
     await at.call('POST', '/api/events', { name: 'told.nobody', payload: {} });
     await at.make('/api/outgoing-webhooks',
       { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'told.heard' });

@@ -25,10 +25,23 @@ export function formatRefusal({ verdict }: PublicRequest): string | null {
   return formatCheck(failedCheck ?? 'it was not accepted');
 }
 
+/** The status; as of a delivery, what is pending after an attempt that failed is called failing. */
+export function requestBadge({ status, routes }: PublicRequest): HTMLElement {
+  return badge(routes.some(isRouteFailing) ? 'failing' : status);
+}
+
+export function routeBadge(route: PublicRequest['routes'][number]): HTMLElement {
+  return badge(isRouteFailing(route) ? 'failing' : route.status);
+}
+
+function isRouteFailing({ status, attempts }: PublicRequest['routes'][number]): boolean {
+  return status === 'pending' && attempts.length > 0;
+}
+
 /** The status, and why it was refused. */
 export function requestStatus(request: PublicRequest): HTMLElement {
   const refusal = formatRefusal(request);
-  return h('span', { title: refusal }, badge(request.status), ' ',
+  return h('span', { title: refusal }, requestBadge(request), ' ',
     refusal === null ? null : h('span.place', refusal));
 }
 

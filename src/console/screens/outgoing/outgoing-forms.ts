@@ -24,6 +24,8 @@ import type { SendResult } from '../../../webhooks/outgoing/send-options.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 import { previewBody, type PreviewedWebhook } from './template-preview.ts';
 
+/** People come with an address, and know which events they want; the rest may wait. */
+const FIRST_MEMBERS = ['targetUrl', 'triggerEvents'];
 const SECRET_BYTES = 32;
 const SECRET_CHOICES = [
   ['made', 'Make one, and show it once'], ['own', 'My own'],
@@ -38,9 +40,11 @@ const CUSTOMER_SAMPLE =
 
 export function openNewOutgoing(container: HTMLElement): () => void {
   return openView(container, async () => {
-    const [schema, factories] = await Promise.all([
+    const [model, factories] = await Promise.all([
       loadModel('OutgoingWebhookBody'), ActionCatalog.load().then(loadOutgoingFields),
     ]);
+    const schema = pickMembers(model,
+      [...FIRST_MEMBERS, ...Object.keys(model.properties ?? {})]);
     let isSecretGenerated = (): boolean => false;
     const form = recordForm({
       schema, value: {}, action: 'Add the webhook',

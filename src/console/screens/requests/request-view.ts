@@ -21,7 +21,9 @@ import { openDialog } from '../../parts/dialog.ts';
 import { openResendDialog } from '../../parts/lists/bulk-dialog.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
-import { describeRequest, formatRefusal } from '../../parts/request-text.ts';
+import {
+  describeRequest, formatRefusal, requestBadge, routeBadge,
+} from '../../parts/request-text.ts';
 import { backLink, goIfStillHere, goToList, heading } from '../../parts/screen.ts';
 import { factList, headerTable, plainTable } from '../../parts/tables.ts';
 import { runStep, timeline } from '../../parts/timeline.ts';
@@ -67,13 +69,13 @@ function renderNotCompared(thrown: unknown): HTMLElement {
 function renderHead(
   container: HTMLElement, request: PublicRequest, refresh: () => void,
 ): (HTMLElement | null)[] {
-  const { id, method, path, query, verdict, answered, status } = request;
+  const { id, method, path, query, verdict, answered } = request;
   return [
     backLink('requests', 'Requests'),
     heading(`${method} ${path}${query === '' ? '' : `?${query}`}`,
       ...actions(container, request, refresh)),
     factList([
-      ['Status', badge(status)], ['Received', timeElement(request.receivedAt)],
+      ['Status', requestBadge(request)], ['Received', timeElement(request.receivedAt)],
       ['Webhook', h('a', { href: href(['incoming', request.hook]) },
         resolvedWebhookLabel(request.hook))],
       ['Event', request.event], ['Event id', request.eventId], ['From', request.client],
@@ -174,10 +176,11 @@ async function openReplayDialog(
 }
 
 function renderRoute(
-  { name, status, attempts, nextAttemptAt }: PublicRequest['routes'][number], deliveryId: string,
+  route: PublicRequest['routes'][number], deliveryId: string,
 ): HTMLElement {
+  const { name, attempts, nextAttemptAt } = route;
   return h('div.card',
-    h('h3', `${name} `, badge(status)),
+    h('h3', `${name} `, routeBadge(route)),
     timeline(attempts.map(runStep), nextAttemptAt),
     h('p', h('a', { href: href(['deliveries', deliveryId]) }, `Delivery to ${name}`)));
 }

@@ -49,7 +49,10 @@ export const requestsScreen: Screen = {
           name: 'hook', label: 'Webhook', values: listIncomingPaths(),
           formatLabel: formatIncomingName,
         },
-        { name: 'status', label: 'Status', values: STATUSES },
+        {
+          name: 'status', label: 'Status', values: STATUSES,
+          formatLabel: (status) => status === 'pending' ? 'pending or failing' : status,
+        },
         { name: 'event', label: 'Event' }, ...TIME_FILTERS,
       ],
       empty: ['Nothing came in yet that is kept. A webhook keeps what failed; to keep every '

@@ -151,7 +151,7 @@ test('the row of a request says what it was, and that of an event who heard it',
       method: 'POST', body: { ref: 'main' }, headers: { 'X-GitHub-Event': 'push' },
     });
     await at.open('#/requests?hook=refused');
-    await person.sees(/push\s+{"ref":"main"}\s+rejected\s+it has no signature\s+401 in/);
+    await person.sees(/push\s+{"ref":"main"}\s+rejected\s+no signature\s+401 in/);
     const actionConfiguration = await at.make('/api/action-configurations',
       { actionType: 'http-forward', options: { url: 'http://127.0.0.1:9/' } });
     await at.make('/api/incoming-webhooks', {

@@ -108,7 +108,7 @@ test('one finds out why a request was refused, and mends it until it is accepted
     await browser.evaluate('history.back();');
     await person.sees('It would be accepted.');
     await person.click('button', 'Send again…');
-    await person.sees(/It was refused: its signature does not match\..*without that check/);
+    await person.sees(/It was refused: wrong signature\..*without that check/);
     await person.sees('As a new one', false);
     await person.click('button', 'Send again');
     await person.sees('Again after');

@@ -22,7 +22,7 @@ export function describeRequest(
 export function formatRefusal({ verdict }: PublicRequest): string | null {
   const { accepted, failedCheck } = verdict;
   if (accepted) return null;
-  return formatCheck(failedCheck ?? 'it was not accepted');
+  return formatCheck(failedCheck ?? 'not accepted');
 }
 
 /** The status; as of a delivery, what is pending after an attempt that failed is called failing. */

@@ -65,18 +65,12 @@ export function lastFailure({ health: { lastFailure: failure } }: WebhookWithHea
   return h('span', { title: reason }, reason, ' ', h('span.place', timeElement(failure.at)));
 }
 
-/** Texts for the checks that a request may fail. */
+/** Texts for the checks that a request may fail, which fit below a status. */
 const CHECKS: Readonly<Record<string, string>> = {
-  address: 'its address may not call',
-  configuration: 'the webhook is not set up to verify it',
-  handshake: 'its handshake is wrong',
-  mismatch: 'its signature does not match',
-  parts: 'a part of it is missing',
-  rate: 'beyond the rate limit',
-  secret: 'the secret cannot be used',
-  signature_form: 'its signature has the wrong form',
-  signature_missing: 'it has no signature',
-  stale: 'it was not signed just now',
+  address: 'address not allowed', configuration: 'not set up to verify',
+  handshake: 'wrong handshake', mismatch: 'wrong signature', parts: 'a part is missing',
+  rate: 'over the rate limit', secret: 'unusable secret', signature_form: 'malformed signature',
+  signature_missing: 'no signature', stale: 'not signed just now',
 };
 
 /** Says why a request was refused; any other reason of a failure stays as it is. */

@@ -190,7 +190,8 @@ const IMPORT_PARAMETERS = [
   },
   {
     name: 'verbose', in: 'query', schema: { kind: 'boolean' },
-    description: 'Name each new or changed book by its `title`, and in `members` what changes.',
+    description: 'Name each new or changed book by its `title`, in `members` what changes, and in '
+      + '`values` how, in short.',
   },
 ] as const satisfies readonly ParameterSpec[];
 

@@ -29,6 +29,8 @@ type RecordResult =
     readonly status: 'imported' | 'replaced' | 'updated' | 'unchanged';
     /** Only in a verbose report, for new and changed books. */
     readonly title?: string; readonly members?: readonly string[];
+    /** The values of these members before and after, in short; absent where there are none. */
+    readonly values?: Readonly<Record<string, string>>;
   }
   | { readonly line: number; readonly status: 'otherType'; readonly type: string }
   | {
@@ -257,7 +259,7 @@ export class Importer {
       return this.#reportSkipped(parsed, null, `several books match it, ${ids}: keep one of them`);
     }
     const { line, record } = parsed;
-    const { id, outcome, leftOut, changes = [] } = result;
+    const { id, outcome, leftOut, changes = {} } = result;
     if (result.knownBy === 'nothing') this.#remarks.add('unmatchable');
     if (result.knownBy === 'wording') this.#remarks.add('withoutId');
     if (result.alike) this.#remarkAlike(result.alike.remark, parsed, id, result.alike.id);
@@ -272,8 +274,10 @@ export class Importer {
     for (const name of parsed.ownColumns) this.#ownColumns.add(name);
     for (const name of result.replacedNames ?? []) this.#replacedMembers.add(name);
     const names = this.#isVerbose && outcome !== 'unchanged'
-      ? { title: String(record.fields['title']), members: changes } : {};
-    return this.#report({ line, status: outcome, id, ...names });
+      ? { title: String(record.fields['title']), members: Object.keys(changes) } : {};
+    const values = names.members === undefined || names.members.length === 0
+      ? {} : { values: changes };
+    return this.#report({ line, status: outcome, id, ...names, ...values });
   }
 
   /** Counts a record that is like another book, and keeps the first. */

@@ -49,14 +49,15 @@ for (const way of WAYS) {
         + 'hookshelf: line 3: would import "Persuasion"\n');
       await place.run(words, { input });
       const later = { input: GOODREADS.replace('good', 'better').replace('Persuasion', 'P') };
-      const changes = `: reading.review
-hookshelf: line 3: would update "P" \\(\\S+\\): title\n$`;
+      const changes = `: reading.review: "good" → "better"
+hookshelf: line 3: would update "P" \\(\\S+\\): title: "Persuasion" → "P"\n$`;
       const { stderr } = await place.run([...words, '--dry-run'], later);
       assert.match(stderr, new RegExp(`line 2: would update "Emma, again" \\(\\S+\\)${changes}`));
       const { stdout } = await place.run([...words, '--json', '--replace'], later);
       const { changes: [, change], ...count } = JSON.parse(stdout);
-      assert.deepEqual([change.line, change.status, change.title, change.members],
-        [3, 'replaced', 'P', ['title']]);
+      assert.deepEqual(
+        [change.line, change.status, change.title, change.members, change.values],
+        [3, 'replaced', 'P', ['title'], { title: '"Persuasion" → "P"' }]);
       assert.deepEqual([count.imported, count.updated, count.replaced], [0, 2, 2]);
       const again = await place.run([...words, '--replace'], { input });
       assert.equal(again.stdout, 'imported 0, updated 2, unchanged 0, skipped 0\n');
@@ -361,7 +362,8 @@ for (const way of WAYS) {
     const before = (await place.run(['book:list', '--json'])).stdout;
     const dry = await place.run([...words, '--dry-run', '--verbose']);
     assert.match(dry.stderr, new RegExp('^hookshelf: reading metadata.source of all books\\n'
-      + 'hookshelf: would update "Mort" \\(.*reading.status, reading.rating\\n$'));
+      + 'hookshelf: would update "Mort" \\(.*; '
+      + 'reading.status: none → "read"; reading.rating: none → 4\\n$'));
     assert.equal(dry.stdout, 'would have imported 0, updated 1, unchanged 0, skipped 0 '
       + '(dry run, nothing was changed)\n');
     assert.equal((await place.run(['book:list', '--json'])).stdout, before);

@@ -95,8 +95,11 @@ export type ImportedBook =
      * absent: none.
      */
     readonly replacedNames?: readonly string[];
-    /** The members of an updated or replaced book that change; absent unless verbose. */
-    readonly changes?: readonly string[];
+    /**
+     * The members of an updated or replaced book that change, by name, each with its value before
+     * and after in short: `4 → 5`; absent unless verbose.
+     */
+    readonly changes?: Readonly<Record<string, string>>;
   }
   /** Several books match, and none is touched: some of their ids, two at least, in order. */
   | { readonly id: null; readonly outcome: 'ambiguous'; readonly ids: readonly string[] };

@@ -193,20 +193,34 @@ function isSameBook(members: JsonObject, others: JsonObject): boolean {
   return text === encodeJson(members) || isDeepStrictEqual(parseJsonText(text), members);
 }
 
-/** The members that change, by name; digests only where nothing else does. */
-export function nameChanges(before: JsonObject, after: JsonObject): readonly string[] {
-  const names = listChanges(before, after);
-  const others = names.filter((name) => !name.startsWith(`metadata.${DIGESTS_MEMBER}.`));
-  return others.length === 0 ? names : others;
+/** See `ImportedBook`. Digests are there only where nothing else changes. */
+export function describeChanges(
+  before: JsonObject, after: JsonObject,
+): Readonly<Record<string, string>> {
+  const changes = listChanges(before, after);
+  const others = changes.filter(([name]) => !name.startsWith(`metadata.${DIGESTS_MEMBER}.`));
+  return Object.fromEntries(others.length === 0 ? changes : others);
 }
 
 /** The members that differ by name, those of an object behind a dot: `metadata.shelf`. */
-function listChanges(before: JsonObject, after: JsonObject, prefix = ''): readonly string[] {
+function listChanges(
+  before: JsonObject, after: JsonObject, prefix = '',
+): readonly (readonly [name: string, values: string])[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) => {
     const [left, right] = [before[name], after[name]];
     if (isDeepStrictEqual(left, right)) return [];
     const [leftObject, rightObject] = [left ?? {}, right ?? {}];
     return isJsonObject(leftObject) && isJsonObject(rightObject)
-      ? listChanges(leftObject, rightObject, `${prefix}${name}.`) : [prefix + name];
+      ? listChanges(leftObject, rightObject, `${prefix}${name}.`)
+      : [[prefix + name, `${shorten(left)} → ${shorten(right)}`] as const];
   });
+}
+
+const VALUE_LENGTH_MAX = 40;
+
+function shorten(value: JsonValue | undefined): string {
+  if (value === undefined) return 'none';
+  const text = encodeJson(value);
+  return text.length <= VALUE_LENGTH_MAX
+    ? text : `${text.slice(0, VALUE_LENGTH_MAX).toWellFormed()}…`;
 }

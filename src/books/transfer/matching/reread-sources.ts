@@ -19,7 +19,7 @@ import type { FormatTable } from '../mapping/format-table.ts';
 import { mapRecord } from '../mapping/map-record.ts';
 import { SOURCE_MEMBERS, findOwnId, findSource, putSource } from '../mapping/metadata-source.ts';
 import type { BookImport, ImportedBook } from './book-import.ts';
-import { nameChanges } from './book-version.ts';
+import { describeChanges } from './book-version.ts';
 import { createSaidCheck, updateDigests } from './last-import.ts';
 import type { RereadSource } from './last-import.ts';
 import { fillRecord } from './merge-record.ts';
@@ -70,7 +70,7 @@ function rereadBook(
   const { members: version, leftOut } = rereadSources(members, tables);
   if (isDeepStrictEqual(version, members)) return { id, outcome: 'unchanged', leftOut };
   put(encodeRecord(KEY, id, nextTimestamps(KEY, id, bytes, nowMs), version));
-  const changes = isVerbose ? { changes: nameChanges(members, version) } : {};
+  const changes = isVerbose ? { changes: describeChanges(members, version) } : {};
   return { id, outcome: 'updated', leftOut, ...changes };
 }
 

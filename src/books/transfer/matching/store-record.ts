@@ -10,7 +10,7 @@ import type { ImportRecord } from '../import-record.ts';
 import type { ImportedBook, MatchMode, Remark } from './book-import.ts';
 import type { BookMarks } from './book-marks.ts';
 import type { BookStaging } from './book-staging.ts';
-import { createVersion, hasMembers, nameChanges } from './book-version.ts';
+import { createVersion, hasMembers, describeChanges } from './book-version.ts';
 import { putDigests } from './last-import.ts';
 import type { MatchKeys } from './match-key.ts';
 import { findBookId } from './own-export.ts';
@@ -161,7 +161,7 @@ function decideMatched(
   const outcome: ImportedBook = {
     id, outcome: isReplaced ? 'replaced' : 'updated', leftOut,
     ...replacedNames.length === 0 ? {} : { replacedNames },
-    ...mode.isVerbose ? { changes: nameChanges(before, members) } : {},
+    ...mode.isVerbose ? { changes: describeChanges(before, members) } : {},
   };
   return createDecision(outcome, isReplaced
     ? encodeBook(id, { ...record, fields: members }, bytes, nowMs)

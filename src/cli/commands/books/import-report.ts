@@ -35,6 +35,8 @@ type ReportedSource = Pick<FileStart, 'encoding'> & {
 type ChangedBook = RecordPlace & {
   readonly status: string; readonly id: string | null;
   readonly title: string; readonly members: readonly string[];
+  /** The values of these before and after, in short. */
+  readonly values: JsonObject;
 };
 
 // A file that is imported twice causes the same problem in every line. People are told how many
@@ -142,11 +144,12 @@ export class ImportReport {
     else if (this.#isVerbose && result['title'] !== undefined) this.#reportChange(result);
   }
 
-  #reportChange({ line, status, id, title, members }: JsonObject): void {
+  #reportChange({ line, status, id, title, members, values }: JsonObject): void {
     const change: ChangedBook = {
       ...this.#placeOf(line), status: String(status), title: String(title),
       id: typeof id === 'string' ? id : null,
       members: Array.isArray(members) ? members.map(String) : [],
+      values: isJsonObject(values) ? values : {},
     };
     if (this.#output.isJson) {
       if (this.#changes.length < CHANGES_IN_JSON_MAX) this.#changes.push(change);
@@ -155,8 +158,9 @@ export class ImportReport {
     this.#progress.end();
     const verb = VERBS[change.status]?.[this.#isDryRun ? 0 : 1] ?? change.status;
     const place = change.id === null ? '' : ` (${change.id})`;
-    const names = change.members.length === 0 ? '' : `: ${change.members.join(', ')}`;
-    this.#note(change, `${verb} ${quote(change.title)}${place}${names}`);
+    const changes = Object.entries(change.values).map(([name, text]) => `${name}: ${String(text)}`);
+    const list = changes.length === 0 ? '' : `: ${changes.join('; ')}`;
+    this.#note(change, `${verb} ${quote(change.title)}${place}${list}`);
   }
 
   #placeOf(line: JsonValue | undefined): RecordPlace {

@@ -202,6 +202,8 @@ test('the report names what changes, and is brief for who wants it so', async ()
   assert.deepEqual(first, { format: 'metadata', encoding: 'utf-8' });
   assert.deepEqual([second.line, second.status, second.title, second.members],
     [1, 'updated', 'A', ['metadata.source.goodreads.My Rating', 'reading.rating']]);
+  assert.deepEqual(second.values,
+    { 'metadata.source.goodreads.My Rating': '"2" → none', 'reading.rating': 'none → 2' });
   const brief = await server.ask('POST', path, undefined, { Prefer: 'return=minimal' });
   assert.deepEqual([brief.text.split('\n').length, brief.headers['preference-applied']],
     [3, 'return=minimal']);

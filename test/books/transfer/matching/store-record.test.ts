@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImportRecord } from '../../../../src/books/transfer/import-record.ts';
+import { describeChanges } from '../../../../src/books/transfer/matching/book-version.ts';
 import {
   storeRecord, type StoreDeps,
 } from '../../../../src/books/transfer/matching/store-record.ts';
@@ -18,4 +19,14 @@ test('an ambiguous record names ten of its matches, whatever the number of its k
   const outcome = storeRecord(deps, record, 'new');
   assert.equal(outcome.outcome, 'ambiguous');
   assert.equal('ids' in outcome ? outcome.ids.length : 0, 10);
+});
+
+test('a change is told by values of at most forty characters', () => {
+  assert.deepEqual(
+    describeChanges({ title: 'A', keywords: ['a'], reading: { rating: 4, review: 'r'.repeat(50) } },
+      { title: 'B', isbn: '1', reading: { rating: 4.5 } }),
+    {
+      'title': '"A" → "B"', 'keywords': '["a"] → none', 'isbn': 'none → "1"',
+      'reading.rating': '4 → 4.5', 'reading.review': `"${'r'.repeat(39)}… → none`,
+    });
 });

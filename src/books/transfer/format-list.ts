@@ -89,6 +89,9 @@ export type Format = Required<FormatRow> & { readonly name: FormatName };
 export const FORMATS: readonly Format[] = TABLE.map((row) =>
   ({ writtenTypes: row.mediaTypes, writtenEndings: row.endings, hasWorkYears: false, ...row }));
 
+export const WORK_YEAR_FORMATS: readonly string[] =
+  FORMATS.filter(({ hasWorkYears }) => hasWorkYears).map(({ name }) => name);
+
 /** The words for a file of the format; the name itself for a name that no format has. */
 export function findFormatTitle(name: string): string {
   return FORMATS.find((format) => format.name === name)?.title ?? name;

@@ -104,6 +104,22 @@ test('a book that one source says to be read, another does not make to-read', as
   assert.equal((await readBook()).reading.status, 'to-read');
 });
 
+test('the year of a work does not replace that of an edition, which replaces it', async () => {
+  const work = 'Work ID,Title,Authors,First Publish Year,Bookshelf\nOL1W,A,X,1969,Already Read\n';
+  const edition = 'Book Id,Title,Author,Year Published\n1,A,X,2000\n';
+  for (const files of [[['goodreads', edition], ['openlibrary', work]],
+    [['openlibrary', work], ['goodreads', edition]]] as const) {
+    for (const [format, file] of [...files, ...files]) {
+      await server.ask('POST', `/api/books/import?format=${format}&match=isbn,title`, file,
+        { 'Content-Type': 'text/csv' });
+    }
+    const book = await readBook();
+    assert.equal(book.datePublished, '2000');
+    assert.deepEqual(book.metadata.source.openlibrary.members, { datePublished: '1969' });
+    await server.ask('DELETE', `/api/books/${book.id}`);
+  }
+});
+
 test('what a fill passes over stays beside the source that said it', async () => {
   await importFile('librarything', LIBRARYTHING);
   const file = storygraphFile({ tags: 'sci-fi', rating: '4.75', status: 'read' });

@@ -12,7 +12,7 @@ import {
 } from '../../query/stored-fields.ts';
 import { createTitleKey, readTitleKey } from '../../query/title-key.ts';
 import type { TitleKey } from '../../query/title-key.ts';
-import { FORMATS } from '../format-list.ts';
+import { WORK_YEAR_FORMATS } from '../format-list.ts';
 import type { ImportRecord } from '../import-record.ts';
 import { DIGESTS_MEMBER, findOwnId, findSource } from '../mapping/metadata-source.ts';
 import type { Match, MatchMode, Remark, SourceFormat } from './book-import.ts';
@@ -132,9 +132,6 @@ const SAME_TITLE_KEYS: MatchKeys = {
     ? NO_KEYS : TITLE_ALONE_KEYS.readRecord(record),
   remark: 'sameTitle',
 };
-
-const WORK_YEAR_FORMATS =
-  FORMATS.filter(({ hasWorkYears }) => hasWorkYears).map(({ name }) => name);
 
 /**
  * Title and first author alone, where the record or the book has no year of an edition. The last

@@ -6,6 +6,7 @@
  * - Keywords and shelves that somebody added here, behind those of a source, stay behind the new
  *   ones. No digest tells that a source had none: then they are replaced.
  * - A book that another source says to be read does not become `to-read`.
+ * - The year of a work does not replace the date of an edition.
  * - A value that an import replaces, and a value that an import passes over, go to
  *   `metadata.source.<format>.members` of the source that said it, by the member's name, and to
  *   those of `here` where no source has said it:
@@ -20,6 +21,7 @@ import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
 import { appendItems, joinMembers, separateMembers } from '../../book-members.ts';
+import { WORK_YEAR_FORMATS } from '../format-list.ts';
 import { COMBINED_MEMBERS } from '../../merge-choice.ts';
 import {
   SOURCE_MEMBERS, asObject, findSource, putObject, putSource,
@@ -32,6 +34,7 @@ import type { MergedRecord } from './merge-record.ts';
 const DIGESTS_BYTES = 512;
 /** The name that the catalog has among the sources. No format has it. */
 const HERE = 'here';
+const DATE_PUBLISHED = 'datePublished';
 const KEYWORDS = 'keywords';
 const STATUS = 'reading.status';
 const FINISHED_ON = 'reading.finishedOn';
@@ -77,6 +80,10 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
   }
   const isRead = (stored[STATUS] === 'read' && isOfOthers(STATUS)) || isOfOthers(FINISHED_ON);
   if (fields[STATUS] === 'to-read' && isRead && !isOwn(stored, STATUS)) passOver(STATUS);
+  const isOfWork = WORK_YEAR_FORMATS.includes(format) && fields[DATE_PUBLISHED] !== undefined;
+  if (isOfWork && stored[DATE_PUBLISHED] !== undefined && !isOwn(stored, DATE_PUBLISHED)) {
+    passOver(DATE_PUBLISHED);
+  }
   return { fields: joinMembers(fields), passedOver };
 }
 

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { endOf, owned } from '../support/children.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { PROGRAM } from '../support/program.ts';
-import { hookshelf, start } from './processes.ts';
+import { hookshelf, start, startServer } from './processes.ts';
+
+const EMMA = '{"title": "Emma"}';
+const VILLETTE = '{"title": "Villette"}';
 
 test('--version, help and completion need no data directory', () => inFolder(async (cwd) => {
   for (const words of [['--version'], ['help'], ['help', 'serve'], ['completion', 'bash']]) {
@@ -84,6 +87,35 @@ test('a command can be killed at its standard input', () => inFolder(async (data
   const listed = await hookshelf(['book:list', '--data', data]);
   assert.equal(listed.code, 0, listed.stderr);
 }));
+
+test('a copy of the directory of a running server is a directory of its own', () =>
+  inFolder(async (cwd) => {
+    const [data, copy] = [join(cwd, 'data'), join(cwd, 'copy')];
+    const server = await startServer(['--data', data]);
+    spawnSync('cp', ['-r', data, copy]);
+    // A copy for another machine has no socket.
+    spawnSync('sh', ['-c', 'tar -c --exclude=*.sock data | tar -x --transform s/^data/tarred/'],
+      { cwd });
+    for (const directory of [copy, join(cwd, 'tarred')]) {
+      const doctor = await hookshelf(['doctor', '--data', directory]);
+      assert.ok(doctor.stdout.replace(/\s+/g, ' ').includes('lock ok nobody holds the data '
+        + `directory, which is a copy of that of pid ${server.child.pid}: `), doctor.stdout);
+      const made = await hookshelf(['book:add', '--input', EMMA, '--data', directory]);
+      assert.equal(made.code, 0, made.stderr);
+      const copyServer = await startServer(['--data', directory]);
+      assert.match((await hookshelf(['book:list', '--data', directory])).stdout, /Emma/);
+      const added = await hookshelf(['book:add', '--input', VILLETTE, '--data', directory]);
+      assert.equal(added.code, 0, added.stderr);
+      assert.match(await (await fetch(`${copyServer.url}/api/books`)).text(), /Villette/);
+      await copyServer.stop();
+    }
+    assert.doesNotMatch((await hookshelf(['book:list', '--data', data])).stdout, /Emma|Villette/);
+    renameSync(data, join(cwd, 'renamed'));
+    const added = await hookshelf(['book:add', '--input', EMMA, '--data', join(cwd, 'renamed')]);
+    assert.equal(added.code, 0, added.stderr);
+    assert.match(await (await fetch(`${server.url}/api/books`)).text(), /Emma/);
+    await server.stop();
+  }));
 
 test('output that a full disk does not take is a failure', {
   skip: process.platform !== 'linux' && 'needs /dev/full',

@@ -126,6 +126,10 @@ export class SimulatedFiles implements Files {
     return this.disk.node(this.#opened(descriptor, 'stat').node).current.length;
   }
 
+  identifySync(descriptor: Descriptor): string {
+    return `0:${this.#opened(descriptor, 'stat').node}`;
+  }
+
   renameSync(from: string, to: string): void {
     this.#run('rename', from);
     if (this.disk.find(from) === undefined) throw systemError('ENOENT', 'rename', from);

@@ -31,6 +31,8 @@ export interface Files {
   datasync(descriptor: Descriptor): Promise<void>;
   truncateSync(descriptor: Descriptor, length: number): void;
   sizeSync(descriptor: Descriptor): number;
+  /** The device and the inode number, which no other file has at the same time: `2049:131`. */
+  identifySync(descriptor: Descriptor): string;
   renameSync(from: string, to: string): void;
   unlinkSync(path: string): void;
   /** Runs in the thread pool, as freeing the blocks of a large file can take long. */
@@ -81,6 +83,11 @@ export function createNodeFiles(): Files {
     datasync: (descriptor) => fdatasync(descriptor),
     truncateSync: (descriptor, length) => fs.ftruncateSync(descriptor, length),
     sizeSync: (descriptor) => fs.fstatSync(descriptor).size,
+    identifySync(descriptor) {
+      // Some file systems use all 64 bits of the inode number.
+      const { dev, ino } = fs.fstatSync(descriptor, { bigint: true });
+      return `${dev}:${ino}`;
+    },
     renameSync: (from, to) => fs.renameSync(from, to),
     unlinkSync: (path) => fs.unlinkSync(path),
     unlink: (path) => unlink(path),

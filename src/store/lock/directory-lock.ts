@@ -3,7 +3,8 @@
  * flock(2), by the program flock(1) on a descriptor of this process. The lock belongs to the open
  * file: it holds after the program has exited, and ends with this process, however that ends. The
  * file is never removed, so that nobody can lock one that has just been replaced. It names the
- * owner in one JSON object (lock-owner.ts), and is empty while the lock is free.
+ * owner and itself (lock-owner.ts), so that a copy of it is not taken for a lock, and is empty
+ * while the lock is free.
  *
  * exclusive-lock.ts is used instead where flock(1) is missing or the file system refuses it. Each
  * kind of lock is checked against the other after it was taken, so that two processes that lock in
@@ -15,13 +16,14 @@ import { basename, dirname, join } from 'node:path';
 import { sleep, systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, systemCodeOf } from '../../base/errors.ts';
+import { SOCKET_PATH_BYTES_MAX } from '../../base/network/unix-socket.ts';
 import { diskError } from '../disk/disk-error.ts';
 import { createNodeFiles } from '../disk/files.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
 import { startListening } from './liveness.ts';
 import { OwnedLock, getLivenessPath, isAlive, readOwner } from './lock-owner.ts';
-import type { LockKind, LockOwner } from './lock-owner.ts';
+import type { LockKind, LockOwner, NamedOwner } from './lock-owner.ts';
 import { isInThisNamespace } from './process-identity.ts';
 
 export type { LockKind, LockOwner } from './lock-owner.ts';
@@ -76,7 +78,7 @@ export async function acquireLock(
 }
 
 /** A lock file and the owner that it names. */
-type LockHolder = { readonly owner: LockOwner; readonly path: string };
+type LockHolder = { readonly owner: NamedOwner; readonly path: string };
 
 /** Computes how long to try in all. The lock of a holder that has ended is soon taken or free. */
 async function computeWaitMs(
@@ -92,14 +94,23 @@ async function isHeldBy(files: Files, holder: LockHolder | null): Promise<boolea
 
 /**
  * The owner that a directory's lock file names: a process that holds the lock, or was killed with
- * it; else null. The socket's path is adapted: another container may mount the directory elsewhere.
+ * it; else null. A socket in the directory itself is its owner's: the directory may have been
+ * renamed since, or another container mounts it elsewhere.
  */
 export function readLockOwner(directory: string): LockOwner | null {
   const files = createNodeFiles();
   const owner = readHolder(directory, files)?.owner ?? null;
-  if (owner === null || owner.socketPath === null || isInThisNamespace(files, owner)) return owner;
+  if (owner === null || owner.isCopy) return null;
+  if (owner.socketPath === null) return owner;
   const socketPath = join(directory, basename(owner.socketPath));
-  return files.existsSync(socketPath) ? { ...owner, socketPath } : owner;
+  const isReachable = Buffer.byteLength(socketPath) <= SOCKET_PATH_BYTES_MAX;
+  return isReachable && files.existsSync(socketPath) ? { ...owner, socketPath } : owner;
+}
+
+/** The owner that a lock file names which was copied here with a directory; null: none was. */
+export function readCopiedOwner(directory: string): LockOwner | null {
+  const owner = readHolder(directory, createNodeFiles())?.owner ?? null;
+  return owner?.isCopy === true ? owner : null;
 }
 
 /** Null when neither kind of lock names an owner. */

@@ -13,7 +13,7 @@ import { systemCodeOf } from '../../base/errors.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { removeIfPresent, startListening } from './liveness.ts';
 import { OwnedLock, getLivenessPath, isAlive, readOwner } from './lock-owner.ts';
-import type { LockKind, LockOwner } from './lock-owner.ts';
+import type { LockKind, NamedOwner } from './lock-owner.ts';
 
 const NAME_PATTERN = /^lock-(\d+)$/;
 // The content of a released lock. An empty file is one that is still being written.
@@ -63,7 +63,7 @@ export async function tryExclusiveLock(
 /** Reads the owner of the highest lock file; null when it is released, or there is none. */
 export function readExclusiveOwner(
   directory: string, files: Files,
-): { readonly owner: LockOwner; readonly path: string } | null {
+): { readonly owner: NamedOwner; readonly path: string } | null {
   const highest = listLockNumbers(directory, files).at(-1);
   if (highest === undefined) return null;
   const path = getLockPath(directory, highest);

@@ -1,4 +1,19 @@
-/** The owner of a lock, as a lock file names it, and whether that process is alive. */
+/**
+ * The owner of a lock, as a lock file names it, and whether that process is alive. The file holds
+ * one line of JSON:
+ *
+ *   {"pid":7,"startTime":"812","bootId":"…","namespace":"3","kind":"server",
+ *    "socketPath":"/data/control.sock","hasSocket":true,"file":"2049:131"}
+ *
+ * `pid` to `namespace` tell which process it is (process-identity.ts). `file` is the device and the
+ * inode number of the lock file itself. A file with other numbers is a copy, as of a whole data
+ * directory: its owner holds the original, so the copy is free, and nothing that it names counts.
+ * The numbers stay when the directory is renamed, linked or bound elsewhere, also into a container
+ * of this machine. They may change by a remount or a reboot, which the owner does not survive. File
+ * systems that make numbers up (FAT, some of FUSE) keep those of an open file, and the owner keeps
+ * the file open. A hard link to the file is no copy: flock(2) holds there, too. Without `file`, as
+ * versions before it wrote it, the file counts as the original.
+ */
 import { assert } from '../../base/assert.ts';
 import { systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -6,7 +21,7 @@ import type { Descriptor, Files } from '../disk/files.ts';
 import { hasListener } from './liveness.ts';
 import type { LivenessSocket } from './liveness.ts';
 import {
-  describeProcess, isInThisNamespace, readStartTime, readText,
+  describeProcess, isInThisNamespace, readStart, readStartTime,
 } from './process-identity.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
@@ -19,6 +34,9 @@ export type LockOwner = ProcessIdentity & {
   /** Whether the owner listens on a socket beside its lock file (liveness.ts). */
   readonly hasSocket: boolean;
 };
+
+/** An owner, and whether the file that names it is a copy of its lock file. */
+export type NamedOwner = LockOwner & { readonly isCopy: boolean };
 
 export function describeThisProcess(
   files: Files, kind: LockKind, socketPath: string | null, hasSocket: boolean,
@@ -53,7 +71,8 @@ export class OwnedLock {
     assert(!this.#isReleased, 'a released lock names nobody');
     const hasSocket = this.#liveness !== null;
     const owner = describeThisProcess(this.#files, this.#kind, socketPath, hasSocket);
-    this.#replaceContent(Buffer.from(`${JSON.stringify(owner)}\n`));
+    const file = this.#files.identifySync(this.#descriptor);
+    this.#replaceContent(Buffer.from(`${JSON.stringify({ ...owner, file })}\n`));
   }
 
   /** Idempotent. */
@@ -72,21 +91,32 @@ export class OwnedLock {
 }
 
 /** Null when the file is missing, empty, or does not name an owner. */
-export function readOwner(files: Files, path: string): LockOwner | null {
+export function readOwner(files: Files, path: string): NamedOwner | null {
   try {
-    const owner: unknown = JSON.parse(readText(files, path));
-    if (!isJsonObject(owner)) return null;
-    const { pid, kind, socketPath, startTime, bootId, namespace, hasSocket } = owner;
-    if (typeof pid !== 'number' || (kind !== 'server' && kind !== 'command')) return null;
-    return {
-      pid, kind,
-      socketPath: typeof socketPath === 'string' ? socketPath : null,
-      startTime: String(startTime), bootId: String(bootId), namespace: String(namespace),
-      hasSocket: hasSocket === true,
-    };
+    const descriptor = files.openSync(path, 'read');
+    try {
+      return parseOwner(readStart(files, descriptor), files.identifySync(descriptor));
+    } finally {
+      files.closeSync(descriptor);
+    }
   } catch {
     return null;
   }
+}
+
+/** `identity` is the device and the inode number of the file that holds the text. */
+function parseOwner(text: string, identity: string): NamedOwner | null {
+  const owner: unknown = JSON.parse(text);
+  if (!isJsonObject(owner)) return null;
+  const { pid, kind, socketPath, startTime, bootId, namespace, hasSocket, file } = owner;
+  if (typeof pid !== 'number' || (kind !== 'server' && kind !== 'command')) return null;
+  return {
+    pid, kind,
+    socketPath: typeof socketPath === 'string' ? socketPath : null,
+    startTime: String(startTime), bootId: String(bootId), namespace: String(namespace),
+    hasSocket: hasSocket === true,
+    isCopy: typeof file === 'string' && file !== identity,
+  };
 }
 
 /** The path of the socket that belongs to a lock file. */
@@ -97,14 +127,16 @@ export function getLivenessPath(lockPath: string): string {
 /**
  * Whether the owner that `lockPath` names is alive. Its socket shows it. Without a socket its pid
  * does. Pids are reused, in a container within seconds and often by the same program, so the start
- * time must be the same, too. An owner from before a reboot, or of another container, counts as
- * dead.
+ * time must be the same, too. An owner from before a reboot, of another container, or of the lock
+ * that this file is a copy of, counts as dead.
  */
-export async function isAlive(files: Files, owner: LockOwner, lockPath: string): Promise<boolean> {
+export async function isAlive(
+  files: Files, owner: NamedOwner, lockPath: string,
+): Promise<boolean> {
   const socket = getLivenessPath(lockPath);
   // The socket may have been removed while the process is alive.
   if (owner.hasSocket && files.existsSync(socket)) return hasListener(socket, files);
-  if (!isInThisNamespace(files, owner)) return false;
+  if (owner.isCopy || !isInThisNamespace(files, owner)) return false;
   try {
     process.kill(owner.pid, 0);
   } catch (error) {

@@ -51,8 +51,8 @@ export function readProcessFields(files: Files, pid: number): readonly string[] 
   return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** The beginning of a small file; `''` when it cannot be read. */
-export function readText(files: Files, path: string): string {
+/** The content of a small file; `''` when it cannot be read. */
+function readText(files: Files, path: string): string {
   let descriptor: Descriptor;
   try {
     descriptor = files.openSync(path, 'read');
@@ -60,11 +60,16 @@ export function readText(files: Files, path: string): string {
     return '';
   }
   try {
-    const buffer = Buffer.alloc(PROC_BYTES_MAX);
-    return buffer.toString('utf8', 0, files.readSync(descriptor, buffer, 0));
+    return readStart(files, descriptor);
   } catch {
     return '';
   } finally {
     files.closeSync(descriptor);
   }
+}
+
+/** The first `PROC_BYTES_MAX` bytes of a file, which is more than a lock file has. */
+export function readStart(files: Files, descriptor: Descriptor): string {
+  const buffer = Buffer.alloc(PROC_BYTES_MAX);
+  return buffer.toString('utf8', 0, files.readSync(descriptor, buffer, 0));
 }

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync, linkSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { Files } from '../../../src/store/disk/files.ts';
-import { acquireLock, readLockOwner } from '../../../src/store/lock/directory-lock.ts';
+import {
+  acquireLock, readCopiedOwner, readLockOwner,
+} from '../../../src/store/lock/directory-lock.ts';
 import { describeThisProcess } from '../../../src/store/lock/lock-owner.ts';
 import { owned } from '../../support/children.ts';
 import { compile } from '../../support/compile.ts';
@@ -175,6 +180,54 @@ test('the socket of a server in another container is looked for here', async () 
   assert.equal(readLockOwner(directory)?.socketPath, '/elsewhere/control.sock');
   writeFileSync(join(directory, 'control.sock'), '');
   assert.equal(readLockOwner(directory)?.socketPath, join(directory, 'control.sock'));
+});
+
+for (const way of WAYS) {
+  test(`the copy of a held directory is free, and names nobody (${way.program})`, {
+    skip: skipOf(way),
+  }, async () => {
+    const directory = createTemporaryFolder();
+    const copy = createTemporaryFolder();
+    const lock = await acquireLock(directory, { kind: 'server', ...way });
+    lock.announce(join(directory, 'control.sock'));
+    const names = readdirSync(directory).filter((name) => !name.endsWith('.sock'));
+    for (const name of names) copyFileSync(join(directory, name), join(copy, name));
+    assert.equal(readLockOwner(copy), null);
+    assert.equal(readCopiedOwner(copy)?.pid, process.pid);
+    assert.equal(readCopiedOwner(directory), null);
+    const copyLock = await acquireLock(copy, { kind: 'server', ...way });
+    assert.equal(readCopiedOwner(copy), null);
+    await assert.rejects(acquireLock(copy, { kind: 'command', ...way }), { code: 'conflict' });
+    await assert.rejects(acquireLock(directory, { kind: 'command', ...way }), { code: 'conflict' });
+    copyLock.release();
+    lock.release();
+  });
+}
+
+test('a directory that is renamed, or whose lock is linked, keeps its owner', async () => {
+  const directory = createTemporaryFolder();
+  const linked = createTemporaryFolder();
+  const renamed = `${directory}-renamed`;
+  const lock = await acquireLock(directory, { kind: 'server', program: 'no-such-program' });
+  lock.announce(join(directory, 'control.sock'));
+  writeFileSync(join(directory, 'control.sock'), '');
+  linkSync(join(directory, 'lock-1'), join(linked, 'lock-1'));
+  assert.equal(readLockOwner(linked)?.pid, process.pid);
+  renameSync(directory, renamed);
+  // Another directory may have the name now, and its own server.
+  mkdirSync(directory);
+  writeFileSync(join(directory, 'control.sock'), '');
+  assert.equal(readLockOwner(renamed)?.socketPath, join(renamed, 'control.sock'));
+  lock.release();
+  rmSync(renamed, { recursive: true });
+});
+
+test('a lock of an earlier version, which does not name its file, is no copy', () => {
+  const directory = createTemporaryFolder();
+  const owner = describeThisProcess(createNodeFiles(), 'server', null, false);
+  writeFileSync(join(directory, 'lock'), JSON.stringify(owner));
+  assert.equal(readLockOwner(directory)?.pid, process.pid);
+  assert.equal(readCopiedOwner(directory), null);
 });
 
 test('a lock leaves nothing but its file', async () => {

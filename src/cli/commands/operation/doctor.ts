@@ -13,6 +13,7 @@ import { redactText } from '../../../base/log.ts';
 import { isDamage } from '../../../store/generations/damage-error.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isReplicaDirectory, isStoreName } from '../../../store/disk/inventory.ts';
+import { readCopiedOwner } from '../../../store/lock/directory-lock.ts';
 import { loadSettings } from '../../../settings/load-settings.ts';
 import type { LoadedSettings, Settings } from '../../../settings/load-settings.ts';
 import {
@@ -203,9 +204,15 @@ function checkLock({ context, getServer }: DoctorSubject): DoctorFinding {
     return failed(messageOf(thrown), 'see its log, or restart it');
   }
   if (server === null) {
-    const owner = findOwner(context.enterDataAsOwner());
-    return ok(owner === null ? 'nobody holds the data directory'
-      : `pid ${owner.pid} held the data directory and serves no commands`);
+    const data = context.enterDataAsOwner();
+    const owner = findOwner(data);
+    if (owner !== null) {
+      return ok(`pid ${owner.pid} held the data directory and serves no commands`);
+    }
+    const copiedOwner = readCopiedOwner(data);
+    return ok(copiedOwner === null ? 'nobody holds the data directory'
+      : `nobody holds the data directory, which is a copy of that of pid ${copiedOwner.pid}: `
+        + 'commands and serve work on the copy alone');
   }
   const { isReady, reason } = server.status;
   return isReady === true ? ok(`${server.name} answers`)

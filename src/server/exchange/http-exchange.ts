@@ -72,8 +72,8 @@ const ALLOW_ORIGIN = /^Access-Control-Allow-Origin:/im;
 // Errors with these codes are logged here. Others with a 5xx status were logged where they arose.
 const LOGGED_CODES: readonly ErrorCode[] = ['internal', 'damaged', 'misconfigured'];
 const JSON_MEDIA_TYPES = ['application/json'];
-/** `{}`, `[]`, `null`, `""` or nothing, perhaps with white space. */
-const EMPTY_BODY = /^\s*(?:\{\s*\}|\[\s*\]|null|""|)\s*$/;
+/** `{}`, `[]`, `null`, `""` or nothing. */
+const EMPTY_BODY = /^(?:\{\s*\}|\[\s*\]|null|""|)$/;
 const EMPTY_BODY_BYTES_MAX = 64;
 
 export class HttpExchange implements Exchange {
@@ -237,7 +237,7 @@ export class HttpExchange implements Exchange {
     if ((announcedLength(this.request) ?? 0) > EMPTY_BODY_BYTES_MAX) throw unheededBodyError();
     const json = this.entrance === 'embedded' ? findConsumedJson(this.request) : undefined;
     const text = json === undefined ? String(await this.readBody()) : encodeChecked(json);
-    if (!EMPTY_BODY.test(text)) throw unheededBodyError();
+    if (!EMPTY_BODY.test(text.trim())) throw unheededBodyError();
   }
 
   async readJson(): Promise<unknown> {

@@ -304,9 +304,14 @@ function reportMembers(hook: JsonObject, report: HookReport): void {
   }
 }
 
+function hasTemplate(text: string): boolean {
+  const start = text.indexOf('{{');
+  return start !== -1 && text.includes('}}', start + '{{'.length);
+}
+
 /** Reports what a template of the whole file would make, but for names of secrets. */
 function reportTemplates(value: JsonValue, pointer: string, report: HookReport): void {
-  if (typeof value === 'string' && /\{\{[^]*\}\}/.test(value)) {
+  if (typeof value === 'string' && hasTemplate(value)) {
     const template = parseSecretTemplate(value);
     const isReference = template !== null && isSecretPlace(pointer)
       || template?.source === 'getenv' && isVariablePlace(pointer);

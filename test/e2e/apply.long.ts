@@ -131,11 +131,14 @@ test('a rotated secret stays at a start and a reload, which do the rest and warn
     const rotation = await ask(`${first.url}/api/incoming-webhooks/gh/rotate-secret`,
       { method: 'POST' });
     assert.equal(rotation.status, 200, rotation.text);
-    put(path, hook('gh', { secret: 'of-the-file' }), hook('sensor'));
+    const added = [hook('gh', { secret: 'of-the-file' }), hook('sensor')];
+    put(path, ...added);
     assert.deepEqual((await hangUp(first, APPLIED))['changes'], ['+ incoming webhook sensor']);
     await first.stop();
+    put(path, hook('gh', { secret: { $env: 'ABSENT' } }), hook('sensor'));
     const asked = await startServer([...words, '--keep', 'secret'], { environment });
     await asked.stop();
+    put(path, ...added);
     const second = await startServer(words, { environment });
     for (const [server, keptLevel] of [
       [first, 'warning'], [asked, 'info'], [second, 'warning'],

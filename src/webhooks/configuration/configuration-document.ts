@@ -6,7 +6,8 @@
  *       "outgoingWebhooks": [{ "name": … }], "set": "default", "prune": false, "dryRun": false }
  *
  * A record has the member that it is found by, and no two of a kind the same. `{ "$env": … }` and
- * `{ "$file": … }` are resolved where the command runs; here they are refused, as is `***`.
+ * `{ "$file": … }` are resolved where the command runs; here they are refused, as is `***`, but in
+ * the place of a member that is kept as it is stored (`findUnresolved`).
  */
 import type { FieldError } from '../../base/errors.ts';
 import { invalid, isJsonObject, pointerStep, readObjectInto } from '../../base/fields.ts';
@@ -35,7 +36,7 @@ export type ConfigurationDocument = {
   readonly isDryRun: boolean;
   /** Whether a secret that changes counts beside the new one for a while. */
   readonly overlaps: boolean;
-  /** The members that stay as they are stored: see `KEEPABLE_MEMBERS`. */
+  /** What stays as it is stored: see `KEEP_VALUES`. */
   readonly keep: readonly string[];
   /** Whether the caller confirms what the plan asks to confirm. */
   readonly isConfirmed: boolean;
@@ -81,7 +82,6 @@ function parseRecords(
   return (Array.isArray(list) ? list : []).flatMap((body: JsonValue, index) => {
     if (!isJsonObject(body)) return [];
     const pointer = `/${member}/${index}`;
-    errors.push(...findUnresolved(body, pointer));
     const name = body[naming];
     const namePointer = pointer + pointerStep(naming);
     if (name === undefined || name === null) {
@@ -101,7 +101,7 @@ function parseRecords(
 const REFERENCES = ['$env', '$file'];
 
 /** Errors for references, which only the command resolves, and for masks, which hold no value. */
-function findUnresolved(value: JsonValue | undefined, pointer: string): FieldError[] {
+export function findUnresolved(value: JsonValue | undefined, pointer: string): FieldError[] {
   if (typeof value === 'string') {
     return value !== MASK && restoreUrlSecrets(value, '') !== null ? [] : [{
       pointer, detail: `must be the value itself, not ${MASK}: a document says a record whole and `

@@ -3,7 +3,7 @@ import type { ObjectSchema } from '../../base/schema.ts';
 import { describeObject, type AnswerOf, type InputOf } from '../../base/schema-types.ts';
 import { COUNT, TEXT, arraySchema, objectSchema } from '../../resources/route-specs.ts';
 import { slugSchema } from '../members/members.ts';
-import { KEEPABLE_MEMBERS } from './keepable-members.ts';
+import { KEEP_VALUES } from './keepable-members.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 
 const changeSchema = objectSchema('PlannedChange', {
@@ -76,13 +76,13 @@ const optionsSchema = describeObject({
     },
     keep: {
       schema: {
-        kind: 'array', items: { kind: 'string', values: KEEPABLE_MEMBERS },
-        maxItems: KEEPABLE_MEMBERS.length, isUnique: true,
+        kind: 'array', items: { kind: 'string', values: KEEP_VALUES },
+        maxItems: KEEP_VALUES.length, isUnique: true,
       },
       default: [],
-      description: 'Members that stored outgoing webhooks keep, whatever the document says. With '
-        + '`secret` a webhook keeps the one of its rotation where the document has one from before '
-        + 'it, and gets any other one',
+      description: 'Members that stored outgoing webhooks keep, and `secret` incoming ones too, '
+        + 'whatever the document says or a reference in their place. With `rotation` a webhook '
+        + 'keeps its secret only where the document has one from before its rotation',
     },
     yes: {
       schema: { kind: 'boolean' }, default: false,

@@ -17,12 +17,15 @@ import { putNextVersion } from '../../resources/record.ts';
 import type { Repository } from '../../resources/repository.ts';
 import type { Change, Transaction, TransactionInputs } from '../../store/store-port.ts';
 import { stageMark } from '../applied-records.ts';
-import type { ConfigurationDocument, DocumentRecord } from './configuration-document.ts';
+import {
+  findUnresolved, type ConfigurationDocument, type DocumentRecord,
+} from './configuration-document.ts';
 import { isSameMemory } from '../work/item-spec.ts';
 import { isReplacedSecret, markGivenSecret, overlapSecrets } from '../members/rotate-secret.ts';
 import { sendsSecret } from '../outgoing/signing-member.ts';
 import { describeMembers, listChangedMembers } from './configuration-plan.ts';
 import type { ConfigurationPlan, PlannedChange } from './document-schema.ts';
+import { KEEPABLE_MEMBERS, ROTATION, isKeepable } from './keepable-members.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { ConfiguredRecord, StoredConfiguration } from './stored-configuration.ts';
 
@@ -58,10 +61,13 @@ export function* parseAhead(
   const parsedRecords: ParsedRecords = new Map();
   for (const record of document.records) {
     const before = beforeByName.get(record.kind)?.get(record.name) ?? null;
+    const { body } = keepMembers(record, before, document, nowMs);
     try {
-      const { fields } = repositories[record.kind.member].stager
-        .parse(keepMembers(record, before, document, nowMs).body, before, 'apply', nowMs);
-      parsedRecords.set(record, { bytes: before?.bytes ?? null, fields });
+      if (findUnresolved(body, record.pointer).length === 0) {
+        const { fields } =
+          repositories[record.kind.member].stager.parse(body, before, 'apply', nowMs);
+        parsedRecords.set(record, { bytes: before?.bytes ?? null, fields });
+      }
     } catch (thrown) {
       // The transaction parses it again, and tells all errors.
       if (!(thrown instanceof AppError)) throw thrown;
@@ -187,9 +193,10 @@ function planWrites(
     const { kind, name } = record;
     const before = beforeByName.get(kind)?.get(name) ?? null;
     const { body, keptMembers } = keepMembers(record, before, document, inputs.nowMs);
-    return collectErrors(record, errors, () => {
-      const ahead = parsedRecords.get(record);
-      const isSame = ahead !== undefined && isSameVersion(ahead.bytes, before?.bytes ?? null);
+    const ahead = parsedRecords.get(record);
+    const isSame = ahead !== undefined && isSameVersion(ahead.bytes, before?.bytes ?? null);
+    if (!isSame) errors.push(...findUnresolved(body, record.pointer));
+    return collectErrors({ record, keptMembers }, errors, () => {
       const members = isSame ? ahead.fields
         : repositories[kind.member].stager.parse(body, before, 'apply', inputs.nowMs).fields;
       if (before === null) {
@@ -207,11 +214,7 @@ function planWrites(
   return writes;
 }
 
-/**
- * The body of a record with the stored values of members that the document's `keep` names: of a
- * secret where the body has one from before a rotation, of others always, and of outgoing webhooks
- * alone. The secret is not kept where requests hold it and go to another target now.
- */
+/** The body of a record with the stored values of the members that `keep` leaves to others. */
 function keepMembers(
   { kind, body }: DocumentRecord, before: ConfiguredRecord | null,
   { keep }: Pick<ConfigurationDocument, 'keep'>, nowMs: number,
@@ -219,13 +222,23 @@ function keepMembers(
   if (before === null || keep.length === 0) return { body, keptMembers: [] };
   const { members } = before;
   const wholeBody: Record<string, JsonValue> = { ...body };
-  const keptMembers = keep.filter((name) => {
-    if (name !== 'secret') return kind.member === 'outgoingWebhooks';
-    const isMoved = !keep.includes('targetUrl') && body['targetUrl'] !== members['targetUrl'];
-    return isReplacedSecret(members, body['secret'], nowMs) && !(isMoved && sendsSecret(body));
-  }).filter((name) => encodeJson(body[name] ?? null) !== encodeJson(members[name] ?? null));
+  const keptMembers = KEEPABLE_MEMBERS
+    .filter((name) => name === 'secret' ? keepsSecret(body, members, keep, nowMs)
+      : isKeepable(kind.member, name, keep))
+    .filter((name) => encodeJson(body[name] ?? null) !== encodeJson(members[name] ?? null));
   for (const name of keptMembers) wholeBody[name] = members[name] ?? null;
   return { body: wholeBody, keptMembers };
+}
+
+/** The stored secret is not kept where requests hold it and go to another target now. */
+function keepsSecret(
+  body: JsonObject, stored: JsonObject, keep: readonly string[], nowMs: number,
+): boolean {
+  if (stored['secret'] === undefined) return false;
+  const isMoved = !keep.includes('targetUrl') && body['targetUrl'] !== stored['targetUrl'];
+  if (isMoved && sendsSecret(body)) return false;
+  return keep.includes('secret')
+    || keep.includes(ROTATION) && isReplacedSecret(stored, body['secret'], nowMs);
 }
 
 function isSameVersion(left: Buffer | null, right: Buffer | null): boolean {
@@ -321,7 +334,7 @@ function stageWrites(
 ): readonly StagedChange[] {
   const errors: FieldError[] = [];
   const changes = writes.flatMap((write) => errors.length >= ERRORS_MAX ? []
-    : collectErrors(write.record, errors, () => stageWrite(context, write, set)));
+    : collectErrors(write, errors, () => stageWrite(context, write, set)));
   if (errors.length > 0) throw invalid(errors);
   return changes;
 }
@@ -357,7 +370,8 @@ function describeWrite(
  * added with their places in the document. Any other error is thrown with the record's name.
  */
 function collectErrors<T>(
-  { kind, name, pointer }: DocumentRecord, errors: FieldError[], run: () => T,
+  { record: { kind, name, pointer }, keptMembers }: Pick<PlannedWrite, 'record' | 'keptMembers'>,
+  errors: FieldError[], run: () => T,
 ): readonly T[] {
   try {
     return [run()];
@@ -372,7 +386,9 @@ function collectErrors<T>(
       const place = pointer + problem.pointer;
       // The document's own errors, such as of a reference that is none here, say more.
       if (!errors.some((other) => other.pointer === place)) {
-        errors.push({ ...problem, pointer: place });
+        const isKept = keptMembers.some((member) => problem.pointer.split('/')[1] === member);
+        const detail = isKept ? `${problem.detail} (it is stored so, and kept)` : problem.detail;
+        errors.push({ pointer: place, detail });
       }
     }
     return [];

@@ -307,7 +307,7 @@ test('a secret that rotations have replaced is known for long, and left alone wh
     const refused = await apply(relay, DOCUMENT);
     assert.equal(refused.status, 409, refused.text);
     assert.match(refused.text, /gh its previous secret.*crm its previous secret/);
-    assert.deepEqual(await applied(relay, { ...DOCUMENT, keep: ['secret'] }), {
+    assert.deepEqual(await applied(relay, { ...DOCUMENT, keep: ['rotation'] }), {
       changes: [], unchanged: 3, kept: [
         `incoming webhook gh keeps what is stored, not what the file says: secret${WAY_OUT}`,
         `outgoing webhook crm keeps what is stored, not what the file says: secret${WAY_OUT}`,
@@ -316,7 +316,7 @@ test('a secret that rotations have replaced is known for long, and left alone wh
     assert.deepEqual(listStored(relay), stored);
     assert(stored.every((record) => !record.includes('psst') && !record.includes('hush-hush')));
     const { changes } = await applied(relay, {
-      outgoingWebhooks: [{ ...TARGET, secret: 'a new one' }], keep: ['secret'],
+      outgoingWebhooks: [{ ...TARGET, secret: 'a new one' }], keep: ['rotation'],
     });
     assert.match(JSON.stringify(changes), /"secret changed, the one before stays valid until/);
   });
@@ -334,7 +334,7 @@ test('the secret that a document last gave is known after any number of rotation
     const checkKept = async (document: object): Promise<void> => {
       await rotateOften();
       assert.equal((await apply(relay, document)).status, 409);
-      const { changes } = await applied(relay, { ...document, keep: ['secret'] });
+      const { changes } = await applied(relay, { ...document, keep: ['rotation'] });
       assert.deepEqual(changes, []);
     };
     const withSecret = (secret: string): object => ({ outgoingWebhooks: [{ ...TARGET, secret }] });
@@ -374,7 +374,79 @@ test('members stay as they are stored where the document leaves them to the cust
     assert.equal(status, 422, text);
   });
 
-test('a replaced secret is not kept for a new target that would be sent it', async (context) => {
+for (const [told, secret] of [
+  ['another', 'another one'], ['none', undefined], ['one that nobody has here', { $env: 'ABSENT' }],
+  ['a mask', '***'], ['the one before a rotation', 'psst'],
+] as const) {
+  test(`a secret that is left to a webhook stays where the document has ${told}`,
+    async (context) => {
+      const relay = await startRelayFor(context);
+      const keep = ['secret'];
+      assert.deepEqual((await applied(relay, { ...DOCUMENT, keep }))['changes'], CREATED);
+      for (const path of [`${IN}/gh`, `${OUT}/crm`]) {
+        const { status, text } = await relay.ask('POST', `${path}/rotate-secret`, {});
+        assert.equal(status, 200, text);
+      }
+      const stored = listStored(relay);
+      const document = {
+        ...DOCUMENT, incomingWebhooks: [{ ...WEBHOOK, secret }],
+        outgoingWebhooks: [{ ...TARGET, secret }], keep,
+      };
+      assert.deepEqual(await applied(relay, document), {
+        changes: [], unchanged: 3, kept: [
+          `incoming webhook gh keeps what is stored, not what the file says: secret${WAY_OUT}`,
+          `outgoing webhook crm keeps what is stored, not what the file says: secret${WAY_OUT}`,
+        ],
+      });
+      assert.deepEqual(listStored(relay), stored);
+    });
+}
+
+test('where secrets are left to webhooks, those that have none get that of the document',
+  async (context) => {
+    const relay = await startRelayFor(context);
+    await applied(relay, { outgoingWebhooks: [{ ...TARGET, secret: null }] });
+    const { changes, kept } = await applied(relay, {
+      outgoingWebhooks: [TARGET, { ...TARGET, name: 'new' }], keep: ['secret'],
+    });
+    assert.deepEqual([changes, kept], [[
+      {
+        sign: '~', kind: 'outgoing webhook', name: 'crm', members: ['secret'],
+        details: ['secret set'],
+      },
+      { sign: '+', kind: 'outgoing webhook', name: 'new' },
+    ], undefined]);
+    const secret = { $env: 'ABSENT' };
+    await checkRefused(relay, {
+      outgoingWebhooks: [{ ...TARGET, secret }, { ...TARGET, name: 'newer', secret }],
+      keep: ['secret'],
+    }, 422, /"\/outgoingWebhooks\/1\/secret".*\$env is resolved where/);
+  });
+
+test('an exported document is applied as it is where all its references are left to webhooks',
+  async (context) => {
+    const relay = await startRelayFor(context);
+    await applied(relay, DOCUMENT);
+    const stored = listStored(relay);
+    const exported = await read(relay, PATH);
+    const { changes, unchanged } =
+      await applied(relay, { ...exported, keep: ['secret', 'headers'] });
+    assert.deepEqual([changes, unchanged], [[], 3]);
+    assert.deepEqual(listStored(relay), stored);
+    await checkRefused(relay, { ...exported, keep: ['secret'] }, 422, /headers\/Authorization/);
+  });
+
+test('a secret that is kept and does not fit what the document says is told as such',
+  async (context) => {
+    const relay = await startRelayFor(context);
+    await applied(relay, DOCUMENT);
+    await checkRefused(relay, {
+      outgoingWebhooks: [{ ...TARGET, signing: { preset: 'basic' }, secret: 'user:password' }],
+      keep: ['secret'],
+    }, 422, /"\/outgoingWebhooks\/0\/secret","detail":"[^"]*\(it is stored so, and kept\)"/);
+  });
+
+test('a kept secret is not kept for a new target that would be sent it', async (context) => {
   const relay = await startRelayFor(context);
   const scheme = {
     algorithm: 'token', key: 'utf8',

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
 import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
-import { listKeptMembers } from '../../../webhooks/configuration/keepable-members.ts';
+import { toKeepValues } from '../../../webhooks/configuration/keepable-members.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
 import { describeSight } from '../operation/bound-tokens.ts';
@@ -24,10 +24,10 @@ import type { ResolvedDocument } from './references.ts';
 /** Resolves with the exit code: 1 after a no; 3 of a dry run that finds something to change. */
 export async function applyFile(context: CommandContext): Promise<number> {
   const { args, output } = context;
+  const keep = toKeepValues(args.all('keep'));
   const request: ApplyRequest = {
-    path: args.get('file'), ...await readDocument(context), set: args.find('set'),
-    prune: args.has('prune'), noOverlap: args.has('no-overlap'),
-    keep: listKeptMembers(args.all('keep')),
+    path: args.get('file'), ...await readDocument(context, keep), set: args.find('set'),
+    prune: args.has('prune'), noOverlap: args.has('no-overlap'), keep,
   };
   // The plan names the modules that were loaded for it: they were checked with it.
   const moduleLines: string[] = [];
@@ -96,9 +96,11 @@ async function noteBoundTokens(context: CommandContext, { changes }: PrintedPlan
   }
 }
 
-async function readDocument({ args, io, identity }: CommandContext): Promise<ResolvedDocument> {
+async function readDocument(
+  { args, io, identity }: CommandContext, keep: readonly string[],
+): Promise<ResolvedDocument> {
   const path = args.get('file');
-  const deps = { identity, environment: io.environment, isRegular: false };
+  const deps = { identity, environment: io.environment, isRegular: false, keep };
   if (path !== STANDARD_INPUT) return readConfigurationFile(path, deps);
   return parseConfiguration(await readStandardInput(io, DOCUMENT_BYTES_MAX), path, deps);
 }

@@ -7,6 +7,7 @@ import { isCount, isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import { escapeControls } from '../../../base/text/printable.ts';
+import { formatFieldErrors } from '../../../server/problem.ts';
 import type { ApiResponse } from '../../../server/local/api-call.ts';
 import { SECRET_REMOVED } from '../../../webhooks/configuration/configuration-plan.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
@@ -92,7 +93,7 @@ async function sendDocument(
   client: ApplyClient, request: ApplyRequest, members: JsonObject,
   headers: Readonly<Record<string, string>>,
 ): Promise<PrintedPlan> {
-  const { path, document, sources, set, prune, noOverlap, keep } = request;
+  const { path, document, set, prune, noOverlap, keep } = request;
   const body = {
     ...document, ...set === undefined ? {} : { set }, prune, noOverlap,
     ...keep.length === 0 ? {} : { keep }, ...members,
@@ -107,10 +108,22 @@ async function sendDocument(
       throw new AppError('usage', `--set ${setError.detail}`, {}, thrown);
     }
     if (!FILE_ERRORS.includes(thrown.code)) throw thrown;
-    const { code, message } = thrown;
     // Without its cause, which may quote a secret.
-    throw nameFile(new AppError(code, hideValues(message, sources)), path);
+    throw nameFile(new AppError(thrown.code, explainError(thrown, request)), path);
   }
+}
+
+/** The message, which says of references that stand for nothing why they do, and hides others. */
+function explainError(
+  { message, details: { errors = [] } }: AppError, { problems, sources }: ResolvedDocument,
+): string {
+  const isOfProblem = errors.some(({ pointer }) => problems.has(pointer));
+  const text = !isOfProblem ? message : formatFieldErrors(errors.map((error) => {
+    const problem = problems.get(error.pointer);
+    return problem === undefined ? error
+      : { ...error, detail: `${problem}, and there is no stored value that --keep can leave` };
+  }));
+  return hideValues(text, sources);
 }
 
 function parsePlan({ body, headers: { etag } }: ApiResponse): PrintedPlan {
@@ -186,7 +199,7 @@ export function checkLosses(plan: PrintedPlan): void {
     ...losses.length === 0 ? [] : [`remove ${joinFirst(losses, LOSSES)}`],
     ...confirm.length === 0 ? [] : [joinFirst(confirm, LOSSES)],
   ];
-  const wayOut = confirm.length === 0 ? '' : ', else --keep secret, which leaves rotations alone';
+  const wayOut = confirm.length === 0 ? '' : ', else --keep rotation, which leaves rotations alone';
   throw new AppError('conflict', `nothing was changed: this would ${clauses.join(', and ')}; give `
     + `--yes if that is meant${wayOut}`);
 }

@@ -1,7 +1,7 @@
 /** The rows of the commands for the configuration as a file: `apply`, `config:*`. */
 import { flag, required, text } from '../../arguments/option-spec.ts';
 import type { OptionSpecs } from '../../arguments/option-spec.ts';
-import { KEEP_VALUES } from '../../../webhooks/configuration/keepable-members.ts';
+import { KEEP_OPTION_VALUES } from '../../../webhooks/configuration/keepable-members.ts';
 import type { CommandSpec } from '../command-context.ts';
 
 export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
@@ -22,9 +22,9 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
       set: text('<name>', 'the set that what is made belongs to (default)'),
       'no-overlap': flag('end a secret that changes at once, not after a day beside the new one'),
       keep: {
-        ...text('<member>', 'what stored outgoing webhooks keep, such as targetUrl; with secret '
-          + 'the one of a rotation; all: what a customer may change'),
-        values: KEEP_VALUES, isRepeatable: true,
+        ...text('<member>', 'what stored webhooks keep, such as secret; all: what a customer may '
+          + 'change; rotation: a secret where the file has one from before its rotation'),
+        values: KEEP_OPTION_VALUES, isRepeatable: true,
       },
       yes: flag('ask nothing; needed without a terminal to lose a secret or what still waits, '
         + 'and to undo a rotation of a secret'),

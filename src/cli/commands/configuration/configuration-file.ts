@@ -22,7 +22,7 @@ export const STANDARD_INPUT = '-';
 /** Members of the request that options set, by the option: a file holds records alone. */
 const OPTION_OF_MEMBER: ReadonlyMap<string, string> = new Map([
   ['set', '--set <name>'], ['prune', '--prune'], ['dryRun', 'hookshelf apply --dry-run'],
-  ['noOverlap', '--no-overlap'], ['yes', '--yes'],
+  ['noOverlap', '--no-overlap'], ['keep', '--keep <member>'], ['yes', '--yes'],
 ]);
 
 type FileDeps = {
@@ -30,6 +30,8 @@ type FileDeps = {
   readonly environment: Io['environment'];
   /** Refuses pipes and devices: for a server, which reads the files again and must not wait. */
   readonly isRegular: boolean;
+  /** What stored webhooks keep: see `ReferenceDeps`. */
+  readonly keep: readonly string[];
 };
 
 /** Reads and parses a file. Throws as `readDocumentFile` and `parseConfiguration` do. */
@@ -53,12 +55,12 @@ export function readDocumentFile(path: string, isRegular: boolean): Buffer {
  * for what is no object and for references that stand for nothing.
  */
 export function parseConfiguration(
-  bytes: Buffer, path: string, { identity, environment, isRegular }: FileDeps,
+  bytes: Buffer, path: string, { identity, environment, isRegular, keep }: FileDeps,
 ): ResolvedDocument {
   try {
     const document = parseDocument(bytes);
     return resolveReferences(document, {
-      environment, folder: dirname(resolve(path)),
+      environment, keep, folder: dirname(resolve(path)),
       isReadLast: (file) => identity.isOwnersPath(file),
       readFile(file) {
         identity.prepareToRead(file);

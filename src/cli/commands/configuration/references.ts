@@ -16,6 +16,7 @@ import { isJsonObject, mapInner, mapMembers, pointerStep } from '../../../base/f
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import { formatFieldErrors } from '../../../server/problem.ts';
+import { isKeepable } from '../../../webhooks/configuration/keepable-members.ts';
 
 const ENVIRONMENT = '$env';
 const FILE = '$file';
@@ -30,6 +31,8 @@ type ReferenceDeps = {
   /** Whether a file is read only once the process is the owner of the data directory. */
   readonly isReadLast: (path: string) => boolean;
   readonly readFile: (path: string) => Buffer;
+  /** What stored webhooks keep, so that nothing need be there for it: see `KEEP_VALUES`. */
+  readonly keep: readonly string[];
 };
 
 /** A reference, with the JSON Pointer of its place. */
@@ -39,11 +42,16 @@ export type ResolvedDocument = {
   readonly document: JsonObject;
   /** The texts that came from references, each with the reference that messages show for it. */
   readonly sources: ReadonlyMap<string, string>;
+  /**
+   * Why references stand for nothing, by their pointers: they are left as they are, since the
+   * stored webhooks may keep these members. The server refuses those of a webhook that is new.
+   */
+  readonly problems: ReadonlyMap<string, string>;
 };
 
 /**
  * The document with what its references stand for in their place. Throws `invalid` that names all
- * that are wrong or stand for nothing.
+ * that are wrong or stand for nothing, but not those that webhooks may keep.
  */
 export function resolveReferences(document: JsonObject, deps: ReferenceDeps): ResolvedDocument {
   const errors: FieldError[] = [];
@@ -51,18 +59,22 @@ export function resolveReferences(document: JsonObject, deps: ReferenceDeps): Re
   collectReferences(document, '', references, errors);
   const texts = new Map<string, string>();
   const sources = new Map<string, string>();
+  const problems = new Map<string, string>();
   for (const reference of orderReferences(references, deps)) {
     try {
       const text = readReference(reference, deps);
       texts.set(reference.pointer, text);
       sources.set(text, `{ "${reference.kind}": ${JSON.stringify(reference.name)} }`);
     } catch (thrown) {
-      errors.push({ pointer: reference.pointer, detail: messageOf(thrown) });
+      const { pointer } = reference;
+      const [, kind = '', , member = ''] = pointer.split('/');
+      if (isKeepable(kind, member, deps.keep)) problems.set(pointer, messageOf(thrown));
+      else errors.push({ pointer, detail: messageOf(thrown) });
     }
   }
   if (errors.length > 0) throw new AppError('invalid', formatFieldErrors(errors), { errors });
   return {
-    sources, document: mapMembers(document, (value, name) =>
+    sources, problems, document: mapMembers(document, (value, name) =>
       replaceReferences(value, pointerStep(name), texts)),
   };
 }

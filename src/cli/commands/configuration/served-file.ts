@@ -8,7 +8,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import { createMemoryTarget } from '../../../server/local/memory-target.ts';
-import { listKeptMembers } from '../../../webhooks/configuration/keepable-members.ts';
+import { ROTATION, toKeepValues } from '../../../webhooks/configuration/keepable-members.ts';
 import { createApiClient } from '../../api-client/api-client.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -88,22 +88,24 @@ export class ServedFile {
   }
 
   #read(): ResolvedDocument {
-    const { identity, io } = this.#context;
+    const { args, identity, io } = this.#context;
     return readConfigurationFile(this.#path, {
       identity, environment: io.environment, isRegular: true,
+      keep: toKeepValues(args.all('keep')),
     });
   }
 
   async #apply(document: ResolvedDocument, logger: Logger): Promise<void> {
     const { args } = this.#context;
     assert(this.#client !== null);
-    const namedMembers = listKeptMembers(args.all('keep'));
+    const keep = toKeepValues(args.all('keep'));
     // A rotation by the holder of a token must not keep all others from being served.
-    const keepsSecretUnasked = !args.has('yes') && !namedMembers.includes('secret');
+    const keepsUnasked = !args.has('yes') && !keep.some((value) =>
+      value === 'secret' || value === ROTATION);
     const request = {
       path: this.#path, ...document, set: args.find('set'), prune: args.has('prune'),
       noOverlap: args.has('no-overlap'),
-      keep: keepsSecretUnasked ? [...namedMembers, 'secret'] : namedMembers,
+      keep: keepsUnasked ? [...keep, ROTATION] : keep,
     };
     for (let attempt = 1; ; attempt += 1) {
       const plan = await fetchPlan(this.#client, request);
@@ -111,7 +113,7 @@ export class ServedFile {
       try {
         const donePlan = plan.changes.length === 0 ? plan
           : await carryOut(this.#client, request, plan);
-        logPlan(donePlan, this.#path, logger, keepsSecretUnasked ? 'warning' : 'info');
+        logPlan(donePlan, this.#path, logger, keepsUnasked ? 'warning' : 'info');
         return;
       } catch (thrown) {
         const isOvertaken = thrown instanceof AppError && thrown.code === 'precondition_failed';

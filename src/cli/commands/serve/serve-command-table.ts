@@ -1,6 +1,6 @@
 /** The row of `serve`. */
 import { flag, text } from '../../arguments/option-spec.ts';
-import { KEEP_VALUES } from '../../../webhooks/configuration/keepable-members.ts';
+import { KEEP_OPTION_VALUES } from '../../../webhooks/configuration/keepable-members.ts';
 import type { CommandSpec } from '../command-context.ts';
 
 const ADNANH_OPTIONS = new Map([
@@ -30,8 +30,8 @@ export const SERVE_COMMAND: CommandSpec = {
     set: text('<name>', 'with --apply: the set that what is made belongs to (default)'),
     'no-overlap': flag('with --apply: end a secret that changes at once'),
     keep: {
-      ...text('<member>', 'with --apply: what stored outgoing webhooks keep; secret always is'),
-      values: KEEP_VALUES, isRepeatable: true,
+      ...text('<member>', 'with --apply: what stored webhooks keep; rotation always'),
+      values: KEEP_OPTION_VALUES, isRepeatable: true,
     },
     yes: flag('with --apply: even where a secret is lost, or what still waits'),
   },

@@ -386,7 +386,7 @@ test('a secret from before a rotation takes --yes where nobody can be asked', ()
     const refused = await apply(place, SHELF);
     assert.deepEqual([refused.code, refused.stderr], [1, 'hookshelf: nothing was changed: this '
       + 'would give incoming webhook gh its previous secret again, which its rotation has '
-      + 'replaced; give --yes if that is meant, else --keep secret, which leaves rotations '
+      + 'replaced; give --yes if that is meant, else --keep rotation, which leaves rotations '
       + 'alone\n']);
     assert.match(refused.stdout, /^~ incoming webhook gh\n {4}secret changed back to the one /);
     const { code, stdout } = await apply(place, SHELF, ['--yes', '--no-overlap']);
@@ -415,3 +415,40 @@ test('with --keep a rotated secret and members changed by hand stay, and it is s
     assert.deepEqual([refused.code, refused.stdout], [2, '']);
     assert.match(refused.stderr, /--keep must be one of secret, targetUrl, /);
   }));
+
+for (const way of WAYS) {
+  test(`with --keep an export is applied without its variables, but for what is new, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const [webhook] = SHELF.outgoingWebhooks;
+      const headers = { Authorization: 'Bearer xyzzy' };
+      await apply(place, { ...SHELF, outgoingWebhooks: [{ ...webhook, headers }] });
+      const exported: Shelf = await place.json<Shelf>(['config:export']);
+      const bare = { environment: {} };
+      assert.match((await apply(place, exported, [], bare)).stderr,
+        /GH_SECRET is not set; .*CRM_AUTHORIZATION is not set; .*CRM_SECRET is not set/);
+      const applied = await apply(place, exported, ['--keep', 'all'], bare);
+      assert.deepEqual([applied.code, applied.stderr], [0, '']);
+      const [incomingLine, outgoingLine, ...lines] = applied.stdout.split('\n');
+      assert.match(incomingLine ?? '', /^incoming webhook gh keeps .*: secret; /);
+      assert.match(outgoingLine ?? '', /^outgoing webhook crm keeps .*: secret, headers; /);
+      assert.deepEqual(lines, ['= 3 unchanged', '']);
+      assert.match((await apply(place, exported, ['--keep', 'secret'], bare)).stderr,
+        /json: \/outgoingWebhooks\/0\/headers\/Auth\w+: [^;]* CRM_AUTHORIZATION is not set\n$/);
+      const added = {
+        ...exported, outgoingWebhooks: [
+          ...exported.outgoingWebhooks ?? [],
+          ...['a', 'b'].map((name) => ({ ...webhook, name, secret: { $env: `NEW_${name}` } })),
+        ],
+      };
+      for (const words of [['--keep', 'all'], ['--keep', 'all', '--dry-run']]) {
+        const refused = await apply(place, added, words, bare);
+        const details = ['a', 'b'].map((name, index) => `/outgoingWebhooks/${index + 1}/secret: `
+          + `the environment variable NEW_${name} is not set, and there is no stored value `
+          + 'that --keep can leave');
+        assert.deepEqual(refused, {
+          code: 1, stdout: '',
+          stderr: `hookshelf: ${join(place.folder, 'shelf.json')}: ${details.join('; ')}\n`,
+        });
+      }
+    }));
+}

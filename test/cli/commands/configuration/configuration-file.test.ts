@@ -24,7 +24,7 @@ function makeFile(text: string, name = 'shelf.json'): { readonly path: string; r
   return {
     path,
     read: () => readConfigurationFile(path, {
-      identity: new Identity(null), environment: ENVIRONMENT, isRegular: false,
+      identity: new Identity(null), environment: ENVIRONMENT, isRegular: false, keep: [],
     }).document,
   };
 }
@@ -109,7 +109,7 @@ for (const [text, problem] of BROKEN) {
 }
 
 test('a file that is not there is named', () => {
-  const deps = { identity: new Identity(null), environment: {}, isRegular: false };
+  const deps = { identity: new Identity(null), environment: {}, isRegular: false, keep: [] };
   assert.throws(() => readConfigurationFile('/nowhere/shelf.json', deps), {
     code: 'not_found',
     message: 'cannot read /nowhere/shelf.json: ENOENT: no such file or directory, '
@@ -118,7 +118,7 @@ test('a file that is not there is named', () => {
 });
 
 test('a server reads regular files alone, which do not make it wait', () => {
-  const deps = { identity: new Identity(null), environment: {}, isRegular: true };
+  const deps = { identity: new Identity(null), environment: {}, isRegular: true, keep: [] };
   assert.throws(() => readConfigurationFile('/dev/stdin', deps), /\/dev\/stdin/);
   const { path } = makeFile('{"a":{"$file":"/dev/zero"}}');
   assert.throws(() => readConfigurationFile(path, deps),

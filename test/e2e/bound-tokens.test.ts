@@ -223,14 +223,43 @@ test('token:create --due makes tokens of new names, and of those whose last one 
     const names = ['acme', 'bolt', 'corp'];
     const due = await create(names, '--due', '--expires', '365d');
     assert.deepEqual(due.names, ['bolt', 'corp', '']);
-    assert.match(due.stderr, /1 of 3 names left out: it has a token that does not end within 30/);
+    assert.match(due.stderr, /1 of 3 names left out, as a token of that name and for the same we/);
+    assert.match(due.stderr, /ooks does not end within 30 days: "acme"; --replace makes another/);
     assert.match(due.stderr, /tokens in force have the same name, and stay: "bolt"/);
     const none = await create(names, '--due');
     assert.equal(none.stdout, '');
-    assert.match(none.stderr, /3 of 3 names left out: they have tokens that do not end within/);
+    assert.match(none.stderr, /3 of 3 names left out.*: "acme", "bolt", "corp"; --replace makes/);
     assert.equal((await create(['acme'], '--due')).stdout, '');
     assert.deepEqual(JSON.parse((await create(names, '--due', '--json')).stdout), []);
     assert.match((await create(['dorn'], '--due')).stdout, /^dorn\thookshelf_\S+\n$/);
+  }));
+
+test('a token for other webhooks, or of the operator, takes no link from a customer', () =>
+  inWorld({ acme: {}, bolt: {} }, async ({ server, operator }) => {
+    const create = (...args: string[]) => runCommand(
+      ['token:create', '--data', server.data, '--scope', 'read', ...args], { now: Date.now });
+    await create('--name', 'bolt');
+    await create('--name', 'acme', '--webhook', 'acme');
+    const webhooks = ['--webhook', '{name}', '--webhook', '{name}.*'];
+    const made = await create('--name', 'acme', '--name', 'bolt', ...webhooks, '--due');
+    assert.deepEqual(made.stdout.split('\n').map((line) => line.split('\t')[0]),
+      ['acme', 'bolt', '']);
+    assert.match(made.stderr, /tokens in force have the same name, and stay: "acme", "bolt"; /);
+    assert.doesNotMatch(made.stderr, /left out/);
+    // The order of the webhooks makes no other binding.
+    const again = await create(
+      '--name', 'acme', '--name', 'bolt', ...webhooks.slice(2), ...webhooks.slice(0, 2), '--due');
+    assert.deepEqual([again.code, again.stdout], [0, '']);
+    assert.equal((await create('--name', 'acme', '--name', 'bolt', ...webhooks)).code, 1);
+    assert.equal(parseList(await operator('GET', '/api/tokens')).length, 5);
+  }));
+
+test('a token that is for no webhook yet says what its holder sees', () =>
+  inWorld({ acme: {} }, async ({ server }) => {
+    const { stderr } = await runCommand(['token:create', '--data', server.data, '--scope', 'read',
+      '--name', 'acme', '--webhook', 'acme.*']);
+    assert.match(stderr, /for 0 outgoing webhooks now, and its holder sees nothing: none is ca/);
+    assert.match(stderr, /none is called acme\.\*\n/);
   }));
 
 test('a refused bulk creation names each name that has a token', () =>

@@ -34,7 +34,8 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
       ...newTokenOptions,
       url: flag('with --webhook: print the link that signs its holder in, to be sent to him, in '
         + 'place of the token'),
-      due: flag('leave out each name that has a token which does not end within 30 days'),
+      due: flag('leave out each name that has a token for the same webhooks which does not end '
+        + 'within 30 days'),
       replace: flag('end the tokens that have the same name now, in the same step'),
     },
     examples: [

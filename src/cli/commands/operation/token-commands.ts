@@ -105,21 +105,21 @@ async function readTokens(context: CommandContext): Promise<readonly JsonObject[
 }
 
 /**
- * Leaves out the names that have a token in force which does not end within 30 days, and notes how
- * many these are.
+ * Leaves out the names that have a token in force for the same webhooks which does not end within
+ * 30 days, and notes which these are.
  */
 function selectDue(
   { io, output }: CommandContext, bodies: readonly JsonObject[], inForce: readonly JsonObject[],
 ): readonly JsonObject[] {
   const lasting = inForce.filter((token) => !isEnding(token, io.now()));
-  const namesakes = new Set(findNamesakes(bodies, lasting));
-  const { size } = namesakes;
-  if (size > 0) {
-    output.note(`${size} of ${bodies.length} ${bodies.length === 1 ? 'name' : 'names'} left out: `
-      + `${size === 1 ? 'it has a token that does' : 'they have tokens that do'} not end within `
-      + '30 days');
+  const twins = findTwins(bodies, lasting);
+  if (twins.length > 0) {
+    const binding = twins[0]?.['webhooks'] === undefined ? '' : ' and for the same webhooks';
+    output.note(`${twins.length} of ${bodies.length} ${bodies.length === 1 ? 'name' : 'names'} `
+      + `left out, as a token of that name${binding} does not end within 30 days: `
+      + `${joinFirst(quoteNames(twins))}; --replace makes another in its place`);
   }
-  return bodies.filter(({ name }) => !namesakes.has(JSON.stringify(name)));
+  return bodies.filter((body) => !twins.includes(body));
 }
 
 /**
@@ -134,10 +134,10 @@ function checkMayBeMade(
     throw new AppError('conflict', `no token is made, as ${TOKENS_MAX} may be in force: there are `
       + `${others.length}, and ${bodies.length} would come; end others by token:revoke`);
   }
-  const namesakes = findNamesakes(bodies, others.filter((token) => !isEnding(token, nowMs)));
-  if (bodies.length === 1 || namesakes.length === 0) return;
+  const twins = findTwins(bodies, others.filter((token) => !isEnding(token, nowMs)));
+  if (bodies.length === 1 || twins.length === 0) return;
   throw new AppError('conflict', 'no token is made, as there are tokens already for '
-    + `${namesakes.join(', ')}: leave these names out by --due, or replace their tokens by `
+    + `${quoteNames(twins).join(', ')}: leave these names out by --due, or replace their tokens by `
     + '--replace; a single --name makes a second one');
 }
 
@@ -193,7 +193,9 @@ async function describeBindings(
   const count = `${size} outgoing ${size === 1 ? 'webhook' : 'webhooks'} now`;
   const unused = bindings.filter(({ bound }) => bound.length === 0)
     .map(({ name }) => JSON.stringify(name));
-  const binding = bodies.length === 1 ? `it is for ${count}` : `they are for ${count}`
+  const blindness = size > 0 ? ''
+    : `, and its holder sees nothing: none is called ${formatValue(first['webhooks'])}`;
+  const binding = bodies.length === 1 ? `it is for ${count}${blindness}` : `they are for ${count}`
     + (unused.length === 0 ? '' : `; there is none for ${unused.join(', ')}`);
   const reach = first['scope'] === 'write'
     ? describeReadAnswers(await fetchSettings(context)) : null;
@@ -215,19 +217,28 @@ async function describeBindings(
 function describeNamesakes(
   bodies: readonly JsonObject[], inForce: readonly JsonObject[], isReplacing: boolean,
 ): readonly string[] {
-  const names = findNamesakes(bodies, inForce);
+  const takenNames = new Set(inForce.map(({ name }) => name));
+  const names = quoteNames(bodies.filter(({ name }) => takenNames.has(name)));
   if (names.length === 0) return [];
   return [isReplacing ? `tokens of the same name are ended: ${joinFirst(names)}`
     : `tokens in force have the same name, and stay: ${joinFirst(names)}; token:list shows them, `
       + 'and token:revoke ends them'];
 }
 
-/** Finds the names of new tokens that tokens have already; quoted. */
-function findNamesakes(
+/** Finds the new tokens whose name, and whose webhooks in any order, a token has already. */
+function findTwins(
   bodies: readonly JsonObject[], tokens: readonly JsonObject[],
-): readonly string[] {
-  const names = new Set(tokens.map(({ name }) => name));
-  return bodies.filter(({ name }) => names.has(name)).map(({ name }) => JSON.stringify(name));
+): readonly JsonObject[] {
+  const keys = new Set(tokens.map(makeTwinKey));
+  return bodies.filter((body) => keys.has(makeTwinKey(body)));
+}
+
+function makeTwinKey({ name, webhooks }: JsonObject): string {
+  return JSON.stringify([name, Array.isArray(webhooks) ? webhooks.map(String).sort() : null]);
+}
+
+function quoteNames(tokens: readonly JsonObject[]): readonly string[] {
+  return tokens.map(({ name }) => JSON.stringify(name));
 }
 
 /** Says which tokens end within 30 days and have no successor of their name; null: none does. */

@@ -31,7 +31,7 @@ export const outgoingResource: Resource = {
   reconcile(body, current, cause, nowMs) {
     // A patched body has `previousSecret` with `***`. It is dropped here and kept from `current` at
     // the end, so that a new target does not ask for it anew.
-    const { acknowledgedAt: _, ...rest } = body;
+    const { acknowledgedAt: _, ...rest } = dropReplacedTriggers(body, current, cause);
     const input = keepPreviousSecret(reconcileEnabled(rest, current, cause, nowMs), null);
     const restored = keepSecrets(outgoingSchema, input, current, cause,
       createMoveRule(input, current ?? {}, cause));
@@ -47,6 +47,18 @@ export const outgoingResource: Resource = {
     { title: 'EVENT', member: 'triggerEvent', show: formatTriggers, widthMin: 12 },
   ],
 };
+
+/** A patch of `triggerEvent` or `triggerEvents` replaces the other, which the body still has. */
+function dropReplacedTriggers(
+  body: JsonObject, current: JsonObject | null, cause: WriteCause,
+): JsonObject {
+  const { triggerEvent, triggerEvents, ...rest } = body;
+  if (cause !== 'patch' || triggerEvent === undefined || triggerEvents === undefined) return body;
+  const isStored = (name: string): boolean =>
+    encodeJson(body[name]) === encodeJson(current?.[name]);
+  if (isStored('triggerEvent')) return { ...rest, triggerEvents };
+  return isStored('triggerEvents') ? { ...rest, triggerEvent } : body;
+}
 
 function reconcileEnabled(
   body: JsonObject, current: JsonObject | null, cause: WriteCause, nowMs: number,

@@ -75,13 +75,23 @@ test('listens for one name, several or every one, by one member', async () => {
   const path = `${PATH}/${String(made.json['identifier'])}`;
   const patch = (body: object): ReturnType<typeof relay.ask> =>
     relay.ask('PATCH', path, body, { 'Content-Type': 'application/merge-patch+json' });
-  const refused = await patch({ triggerEvent: '*' });
-  assert.equal(refused.status, 422);
-  assert.match(refused.text, /must not stand beside triggerEvent: give one of the two/);
-  const changed = await patch({ triggerEvent: '*', triggerEvents: null });
-  assert.deepEqual([changed.status, changed.json['triggerEvent'], changed.json['triggerEvents']],
-    [200, '*', undefined]);
-  assert.equal((await patch({ triggerEvent: null, triggerEvents: [] })).status, 200);
+  for (const [members, triggerEvent, triggerEvents] of [
+    [{ triggerEvent: '*' }, '*'],
+    [{ description: 'other members leave it' }, '*'],
+    [{ triggerEvents: ['a', 'b'] }, undefined, ['a', 'b']],
+    [{ triggerEvent: 'c', triggerEvents: null }, 'c'],
+    [{ triggerEvent: null, triggerEvents: [] }, undefined, []],
+    [{ triggerEvent: 'd' }, 'd'],
+  ] as const) {
+    const { status, json, text } = await patch(members);
+    assert.equal(status, 200, text);
+    assert.deepEqual([json['triggerEvent'], json['triggerEvents']], [triggerEvent, triggerEvents]);
+  }
+  const both = { targetUrl, triggerEvent: 'e', triggerEvents: ['f'] };
+  for (const refused of [await patch(both), await relay.ask('PUT', path, both)]) {
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /must not stand beside triggerEvent: give one of the two/);
+  }
   assert.equal((await relay.ask('DELETE', path)).status, 204);
 });
 

@@ -156,9 +156,7 @@ function themeSwitch(): HTMLElement {
   } });
   function show(): void {
     document.documentElement.dataset['theme'] = theme;
-    const name = `${theme.charAt(0).toUpperCase()}${theme.slice(1)}`;
-    button.textContent = name;
-    button.setAttribute('aria-label', `Theme: ${name}`);
+    button.textContent = `Theme: ${theme.charAt(0).toUpperCase()}${theme.slice(1)}`;
   }
   show();
   return button;

@@ -13,7 +13,6 @@ import { decodeJob, jobCollection } from './bulk/job.ts';
 import { readWebhookId } from './deliveries/delivery-codec.ts';
 import { deliveryCollection } from './deliveries/delivery.ts';
 import { eventCollection, isEvent, readReceiverIds } from './deliveries/event-record.ts';
-import { eventNotFoundError } from './events/event-service.ts';
 import type { FindVisibility, Visibility } from './members/visibility.ts';
 import { outgoingCollection } from './outgoing/outgoing-webhook.ts';
 
@@ -43,7 +42,7 @@ const SUBJECTS: Readonly<Record<BoundSubject, Subject>> = {
   },
   event: {
     collection: eventCollection.name,
-    createError: eventNotFoundError,
+    createError: (id) => notFoundError('event', id),
     isSeen: (visibility, id, record, find) =>
       isEvent(record) && visibility.seesEvent(readReceiverIds(find, id, record)),
   },

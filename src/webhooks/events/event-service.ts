@@ -100,7 +100,7 @@ export class EventService {
   /** Byte for byte. Throws `not_found`, also for an event that the caller does not see. */
   getPayload(id: string, visibility: Visibility | null): Buffer {
     const record = this.#getRecord(id);
-    if (!this.#seesPayload(id, record, visibility)) throw eventNotFoundError(id);
+    if (!this.#seesPayload(id, record, visibility)) throw notFoundError('event', id);
     return readPayloadBytes(record);
   }
 
@@ -116,7 +116,8 @@ export class EventService {
   }
 }
 
-export function eventNotFoundError(id: string): AppError {
+/** Names settings: a bound token, whose holder has not made them, is answered before. */
+function eventNotFoundError(id: string): AppError {
   const { message } = notFoundError('event', id);
   return new AppError('not_found', `${message}: if there was such an event, it was not kept as `
     + 'nobody heard it (the setting events.keep), or it was removed (events.retentionDays, '

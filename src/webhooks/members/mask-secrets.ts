@@ -18,8 +18,8 @@ const HEADERS = ['headers', 'staticheaders'];
 /** The schema of values that no row describes, such as the inside of free JSON. */
 const UNDESCRIBED: ObjectSchema = { kind: 'object', members: {} };
 const NEW_ORIGIN_DETAIL =
-  `must be given anew, or removed with null: ${MASK} keeps nothing when the scheme, `
-  + 'host or port of the target changes';
+  `must be given anew, or removed with null: ${MASK} stands for the stored value, which is not `
+  + 'sent to another scheme, host or port';
 
 /**
  * Gives the value that stands in place of a secret: `mask` is `***`, or a URL with `***` in it.

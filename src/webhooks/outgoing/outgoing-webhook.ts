@@ -149,7 +149,7 @@ export const outgoingSchema = describeObject({
       schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
       label: 'Attempts at once', form: { group: 'more' },
       description: 'How many attempts may be under way at once; 1 keeps the order of the events; '
-        + 'without it the setting `outgoing.maxInFlightPerHook` holds',
+        + 'without it as many as for all webhooks (the setting `outgoing.maxInFlightPerHook`)',
     },
     rate: rateMember,
     order: {

@@ -15,7 +15,10 @@ import {
 import { loadScript } from '../script-loader.ts';
 import type { Delivery } from '../../../app/api-types.ts';
 
-const STATUSES = ['pending', 'delivered', 'failed', 'cancelled', 'coalesced'];
+const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
+const STATUS_LABELS: Readonly<Record<string, string>> = {
+  pending: 'pending or failing', coalesced: 'coalesced (a newer run did it)',
+};
 const KINDS = ['webhook', 'forward', 'route', 'all'];
 
 export const deliveriesScreen: Screen = {
@@ -50,13 +53,14 @@ export const deliveriesScreen: Screen = {
         ...SEARCH_FILTERS,
         { name: 'event', label: 'Event' },
         {
-          name: 'status', label: 'Status', values: STATUSES,
-          formatLabel: (status) => status === 'pending' ? 'pending or failing' : status,
+          name: 'status', label: 'Status',
+          // Routes alone are coalesced, and a customer's deliveries are all of webhooks.
+          values: callerSession.isCustomer ? STATUSES : [...STATUSES, 'coalesced'],
+          formatLabel: (status) => STATUS_LABELS[status] ?? status,
         },
         {
           name: 'hook', label: 'Webhook', formatLabel: formatCalledName, values: listWebhookIds(),
         },
-        // A customer's are all of webhooks.
         ...callerSession.isCustomer ? []
           : [{ name: 'kind', label: 'Kind', values: KINDS, noneLabel: 'webhook or forward' }],
         ...TIME_FILTERS,

@@ -210,6 +210,7 @@ test('the page of his one webhook: test, secret, target, and how to verify', { s
     await person.click('button', 'Send it now');
     await person.sees('It was answered 200');
     assert.equal(target.received.length, before + 1);
+    assert.equal(JSON.parse(String(target.received.at(-1)?.body)).type, 'order.created');
     await person.click('button', 'Rotate the secret');
     await person.click('button', 'Make a new secret');
     await person.sees(/whsec_\S+/);

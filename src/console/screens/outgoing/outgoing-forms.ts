@@ -31,12 +31,6 @@ const SECRET_CHOICES = [
   ['made', 'Make one, and show it once'], ['own', 'My own'],
   ['none', 'None: requests are not signed'],
 ] as const;
-const SAMPLE = {
-  type: 'book.created', timestamp: '2026-01-02T03:04:05.678Z', data: { book: { title: 'Emma' } },
-};
-/** Customers do not hear of books. */
-const CUSTOMER_SAMPLE =
-  { type: 'example.created', timestamp: '2026-01-02T03:04:05.678Z', data: { id: 1 } };
 
 export function openNewOutgoing(container: HTMLElement): () => void {
   return openView(container, async () => {
@@ -119,9 +113,9 @@ export async function loadOutgoingFields(actions: ActionCatalog): Promise<FieldF
   };
 }
 
-export function formatTriggerEvents(
-  { triggerEvent, triggerEvents = [] }: OutgoingWebhook,
-): string {
+type TriggerMembers = Pick<OutgoingWebhook, 'triggerEvent' | 'triggerEvents'>;
+
+export function formatTriggerEvents({ triggerEvent, triggerEvents = [] }: TriggerMembers): string {
   return triggerEvent ?? (triggerEvents.join(', ') || 'none: sent by hand');
 }
 
@@ -132,12 +126,30 @@ export function formatSigning({ hasSecret, signing }: OutgoingWebhook): string {
   return signing.preset === undefined ? 'by a scheme of its own' : `as ${signing.preset}`;
 }
 
-/** `read` returns the current members of the webhook; without `path` nothing can be sent. */
+/**
+ * An event that the webhook hears, for people to change: its type is the first whole name, else
+ * `invoice.created` for `invoice.*`.
+ */
+function createSample({ triggerEvent, triggerEvents = [] }: TriggerMembers): unknown {
+  const triggers = triggerEvent === undefined ? triggerEvents : [triggerEvent];
+  const [first = '*'] = triggers;
+  const trigger = triggers.find((name) => !name.endsWith('*')) ?? first;
+  // Customers do not hear of books.
+  const anyType = callerSession.isCustomer ? 'example.created' : 'book.created';
+  const type = trigger === '*' ? anyType : trigger.replace(/\*$/, 'created');
+  const data = type.startsWith('book.') ? { book: { title: 'Emma' } } : { id: 1 };
+  return { type, timestamp: '2026-01-02T03:04:05.678Z', data };
+}
+
+/**
+ * `read` returns the current members of the webhook; without `path` nothing can be sent. The sample
+ * begins as an event that `triggers` hear.
+ */
 export function sampleSection(
   read: () => PreviewedWebhook & { readonly actionConfiguration?: unknown },
-  path: string | null = null,
+  path: string | null = null, triggers: TriggerMembers = {},
 ): HTMLElement {
-  const area = codeArea(8, encodeJson(callerSession.isCustomer ? CUSTOMER_SAMPLE : SAMPLE, 2));
+  const area = codeArea(8, encodeJson(createSample(triggers), 2));
   const sample = inputField({ name: 'sample', label: 'A sample event' }, area,
     () => parseJson(area.value));
   const result = h('div', { role: 'status' });

@@ -113,7 +113,7 @@ function render(container: HTMLElement, view: OutgoingView): void {
     newSecret === null ? null : h('section', h('h2', 'The new secret'), newSecret),
     traffic,
     // Without a path the section only previews: it has no button that sends.
-    sampleSection(() => webhook, mayTry(webhook) ? path : null),
+    sampleSection(() => webhook, mayTry(webhook) ? path : null, webhook),
     verificationSection(examples),
     callerSession.isCustomer ? null
       : h('details', h('summary', 'All members'), h('pre', encodeJson(webhook, 2))));

@@ -113,7 +113,7 @@ const READING = COMMANDS.filter((spec) => spec.makesData !== true && spec.isWith
     ...operand?.values?.slice(0, 1) ?? [], ...Object.entries(options)
     .filter(([option, { isRequired }]) => isRequired === true || oneOf[0]?.[0] === option
       // One, or those that a filter takes.
-      || (/:(replay|resend)$/.test(name) && option === 'identifier'))
+      || (/:(replay|resend|cancel)$/.test(name) && option === 'identifier'))
     .flatMap(([option, { type, values }]) =>
       type === 'boolean' ? [`--${option}`]
         : [`--${option}`, values?.[0] ?? (option === 'since' ? '1h' : '{}')])]);

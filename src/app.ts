@@ -230,12 +230,15 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   };
 }
 
-/** null: this process makes no backups by itself. */
+/**
+ * null: this process makes no backups by itself. A paused server makes none: it may serve a copy,
+ * with the settings of the server that was copied, whose backups it would delete.
+ */
 function openOwnBackups(
   deps: RoomDeps, webhooks: Webhooks, closers: Closers,
 ): ScheduledBackups | null {
-  const { to, everyHours, keep } = deps.settings.backup;
-  if (!deps.isServer || to === null || everyHours === 0) return null;
+  const { backup: { to, everyHours, keep }, server: { paused } } = deps.settings;
+  if (!deps.isServer || paused || to === null || everyHours === 0) return null;
   const backups = openBackups({ ...deps, webhooks }, { to, everyHours, keep });
   closers.add(() => backups.close());
   return backups;

@@ -125,7 +125,8 @@ const server = {
   console: flag(true, 'whether GET /console is there'),
   mcp: flag(false, 'whether POST /mcp is there, for programs that speak MCP'),
   paused: flag(false,
-    'whether nothing is sent or run: deliveries and requests that are kept wait; as of a copy'),
+    'whether nothing is sent, run or backed up: deliveries and requests that are kept wait; as of '
+    + 'a copy'),
   apiToken: {
     ...optional(checkToken, 'bearer token that opens /api; also HOOKSHELF_API_TOKEN'),
     isSecret: true,

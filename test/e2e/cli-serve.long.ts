@@ -60,7 +60,7 @@ test('serve --paused says that it sends nothing, and the next start sends what w
     const { code, stderr } = await paused.stop('SIGTERM');
     assert.equal(code, 0);
     assert.match(stderr, /"message":"stopped"[^\n]*\n$/);
-    assert.match(stderr, /"level":"warning","message":"nothing is sent or run: [^"]*--paused/);
+    assert.match(stderr, /"level":"warning","message":"nothing is sent or run, [^"]*--paused/);
     assert.deepEqual(target.received, []);
     const server = await startServer(['--data', data]);
     await until('it has arrived', () => target.received.length === 1);

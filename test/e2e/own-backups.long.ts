@@ -1,6 +1,6 @@
 /** Backups that a real server makes by itself, through kill -9, and what it says when one fails. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -66,6 +66,22 @@ test('what has the name of a backup is whole, whenever the server is killed', as
     readdirSync(to).every((name) => name.endsWith('.tar')));
   await server.stop();
 });
+
+test('a paused server makes none, and deletes none of the server that it is a copy of', () =>
+  inFolder(async (folder) => {
+    const [data, to] = [join(folder, 'data'), join(folder, 'backups')];
+    const environment = { HOOKSHELF_BACKUP_TO: to, HOOKSHELF_BACKUP_EVERY_HOURS: OFTEN,
+      HOOKSHELF_BACKUP_KEEP: '1' };
+    mkdirSync(to);
+    const tars = ['hookshelf-20200101T000000Z.tar', 'hookshelf-20200102T000000Z.tar'];
+    for (const name of tars) writeFileSync(join(to, name), '');
+    const server = await startServer(['--data', data, '--paused'], { environment });
+    await delay(4 * Number(OFTEN) * 3_600_000);
+    assert.deepEqual(listTars(to), tars);
+    assert.equal(JSON.parse((await ask(`${server.url}/api/status`)).text).backups, null);
+    const { stderr } = await server.stop();
+    assert.match(stderr, /"message":"nothing is sent or run, and no backup made: /);
+  }));
 
 test('one that fails is an error line, an event, a finding of doctor, and in the status', () =>
   inFolder(async (folder) => {

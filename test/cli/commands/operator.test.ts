@@ -380,6 +380,18 @@ test('doctor warns of a server that sends and runs nothing', () =>
     assert.equal(code, 0);
   }));
 
+test('doctor says that a paused server makes no backups', () =>
+  inPlace('without a server', async (place) => {
+    const finding = /^backups +ok +none are made by itself, as server\.paused is on$/m;
+    const environment = {
+      HOOKSHELF_SERVER_PAUSED: 'true', HOOKSHELF_BACKUP_TO: join(place.folder, 'backups'),
+    };
+    assert.match((await place.run(['doctor'], { environment })).stdout, finding);
+    const { stdout } = await runDoctorBeside(place,
+      { isPaused: true, backups: null, deliveries: { fullReason: null } });
+    assert.match(stdout, finding);
+  }));
+
 test('doctor fails while our server is not ready, and says why', () =>
   inPlace('without a server', async (place) => {
     const { code, stdout } =

@@ -49,8 +49,8 @@ export async function runServer(
   }
   for (const { problem, fix } of warnings) logger.warning(problem, { mend: fix });
   if (settings.server.paused) {
-    logger.warning('nothing is sent or run: deliveries and requests that are kept wait until a '
-      + 'start without --paused (server.paused)');
+    logger.warning('nothing is sent or run, and no backup made: deliveries and requests that are '
+      + 'kept wait until a start without --paused (server.paused)');
   }
   if (activatedSockets.length > 0) warnOfAddress(origins, logger);
   const stop = listenForStop(logger);

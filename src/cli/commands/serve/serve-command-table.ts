@@ -19,7 +19,8 @@ export const SERVE_COMMAND: CommandSpec = {
     host: text('<address>', 'address to listen on (127.0.0.1)'),
     'allow-anonymous': flag('where no token is good: serve all the same, to anybody who can '
       + 'reach the host'),
-    paused: flag('send and run nothing: what waits goes on waiting, as in a copy to look at'),
+    paused: flag('send, run and back up nothing: what waits goes on waiting, as in a copy that '
+      + 'you look at'),
     'max-memory': text('<MB>', 'cap of the heap, for a constrained machine'),
     apply: {
       ...text('<file>', 'make the configuration what it says, now and at SIGHUP or SIGUSR1; see '

@@ -56,6 +56,10 @@ test('an action is added, found, changed and deleted, unless a webhook uses it',
   const hook = await at.make('/api/incoming-webhooks',
     { pathSegment: 'noted', routes: [{ name: 'one', actionConfiguration: 'note-it' }] });
   await at.open(`#/incoming/${hook}`);
+  await person.click('button', 'Action and routes');
+  await person.gives("return [...document.querySelectorAll('option')].some(({ text }) => "
+    + "text === 'note-it: Notes it (Write to the log)');", true);
+  await at.open(`#/incoming/${hook}`);
   await person.click('link', 'Notes it (Write to the log)');
   await person.find('link', 'noted');
   await person.find('button', 'Edit');
@@ -67,6 +71,17 @@ test('an action is added, found, changed and deleted, unless a webhook uses it',
   await person.click('button', 'Delete it');
   await person.sees('None is set up yet.');
   await at.isClean();
+});
+
+test('an action without a name is called by what it does', { skip }, async () => {
+  const { person } = at;
+  const id = await at.make('/api/action-configurations',
+    { actionType: 'log', options: { level: 'warning' } });
+  await at.open('#/actions');
+  await person.click('link', 'Write to the log: warning');
+  await person.find('heading', 'Write to the log: warning');
+  await person.sees(id);
+  await at.call('DELETE', `/api/action-configurations/${id}`);
 });
 
 test('a token that may only read sees actions, and no button to change them', {

@@ -71,6 +71,21 @@ test('a test request leads to what became of it', { skip }, async () => {
   await person.sees('another', false);
 });
 
+test('a scheme that lacks members is told which', { skip }, async () => {
+  const { person } = at;
+  await at.open('#/incoming/new');
+  await person.choose('Sender', 'anyone else');
+  await person.fill('textbox', 'Path', 'of-a-scheme');
+  await person.fill('textbox', 'Scheme',
+    '{"algorithm": "token", "signature": {"from": {"query": "secret"}}}');
+  await person.click('button', 'Next: what is done');
+  await person.sees(/key: is required.*; signature\.encoding: is required/);
+  await person.fill('textbox', 'Scheme', '{');
+  await person.sees('signature.encoding', false);
+  await person.click('button', 'Next: what is done');
+  await person.sees('Scheme is not JSON');
+});
+
 test('a path that is taken is told beside its field', { skip }, async () => {
   const { person } = at;
   await at.makeIncoming('taken');

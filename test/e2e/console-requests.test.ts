@@ -120,6 +120,18 @@ test('one finds out why a request was refused, and mends it until it is accepted
     await person.sees('1 request\n');
   });
 
+test('one finds out why no route took a request', { skip }, async () => {
+  const actionConfiguration = await make('/api/action-configurations', { actionType: 'log' });
+  await make('/api/incoming-webhooks', { pathSegment: 'filtering', inbox: 'all', routes: [{
+    name: 'main', actionConfiguration, when: { path: 'payload.ref', op: 'eq', value: 'main' },
+  }] });
+  await send('filtering', { ref: 'dev' });
+  await open('#/requests?hook=filtering');
+  await person.click('link', /now|ago/);
+  await person.sees(
+    'It would be accepted, but no route takes it: payload.ref is "dev", wanted: eq "main".');
+});
+
 test('the list is live, can be held still, and is filtered by its address', { skip }, async () => {
   await send('plain', { first: true });
   await open('#/requests?hook=plain');

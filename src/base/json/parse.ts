@@ -72,11 +72,28 @@ export function isJsonContainer(bytes: Buffer): boolean | null {
   return findExcess(text, Infinity) === 'depth' ? null : findProblem(text, false) === null;
 }
 
+/**
+ * Says where UTF-8 text is not valid JSON, as `parseJson` does; null: it is valid. It makes no
+ * values.
+ */
+export function explainInvalidJson(bytes: Buffer): string | null {
+  const text = withoutByteOrderMark(bytes);
+  // Our scanner reads no deeper; the depth itself makes no JSON invalid.
+  if (findExcess(text, Infinity) === 'depth') return 'not valid JSON';
+  const problem = findProblem(text, false);
+  return problem === null ? null : formatProblem(text, problem, false);
+}
+
 function malformed(text: Buffer, isRecord: boolean, cause: unknown): AppError {
   const problem = findProblem(text, false);
   if (problem === null) return new AppError('malformed', 'not valid JSON', {}, cause);
-  const position = formatPosition(text, problem.offset, isRecord);
-  return new AppError('malformed', `not valid JSON at ${position}: ${problem.detail}`, {}, cause);
+  return new AppError('malformed', formatProblem(text, problem, isRecord), {}, cause);
+}
+
+function formatProblem(
+  text: Buffer, { offset, detail }: SyntaxProblem, isRecord: boolean,
+): string {
+  return `not valid JSON at ${formatPosition(text, offset, isRecord)}: ${detail}`;
 }
 
 export function withoutByteOrderMark(bytes: Buffer): Buffer {

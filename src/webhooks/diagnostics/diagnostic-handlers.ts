@@ -14,12 +14,12 @@ import { buildOutgoingExamples, buildWebhookExamples } from './examples.ts';
 import { runDiagnosis, type DiagnosisSources } from './run-diagnosis.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import { explainCondition } from '../members/filters/explain-condition.ts';
 import { Facts } from '../members/filters/facts.ts';
 import { createEmptyPayload, toPayload } from '../actions/action-payload.ts';
 import { createRequestReader } from '../senders/request/request-reader.ts';
 import { joinHeaders } from '../incoming/join-headers.ts';
-import { hasRoutes, type WebhookRoute } from '../incoming/routes-member.ts';
+import { explainRoutes } from '../incoming/explain-routes.ts';
+import { hasRoutes } from '../incoming/routes-member.ts';
 import { createStoredFacts } from '../inbox/intake/stored-facts.ts';
 import { parseRawHeaders } from './diagnosed-request.ts';
 
@@ -82,15 +82,9 @@ function explainMatches(
   const facts = request === undefined
     ? createDescribedFacts(webhook, input)
     : findStoredFacts(sources, webhook, String(request));
-  const routes: readonly Pick<WebhookRoute, 'name' | 'when'>[] =
-    hasRoutes(candidateRoutes) ? candidateRoutes : webhook.routes;
   return {
     event: facts.event() ?? null,
-    routes: routes.map(({ name, when }, index) => {
-      const failedConditions = when === undefined ? []
-        : explainCondition(when, facts, `/routes/${index}/when`);
-      return { name, matches: failedConditions.length === 0, failed: failedConditions };
-    }),
+    routes: explainRoutes(hasRoutes(candidateRoutes) ? candidateRoutes : webhook.routes, facts),
   };
 }
 

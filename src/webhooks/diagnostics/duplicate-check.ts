@@ -1,7 +1,7 @@
 /** Checks whether a diagnosed request is a duplicate, as its webhook would by the event id. */
 import { loadCrypto } from '../../base/node-modules.ts';
 import { quote } from '../../base/text/error-message.ts';
-import type { DuplicateFinding } from '../senders/diagnosis/diagnose.ts';
+import type { PartFinding } from '../senders/diagnosis/diagnose.ts';
 import {
   RequestReader, createRequestReader, type RawRequest,
 } from '../senders/request/request-reader.ts';
@@ -28,7 +28,7 @@ export type LookUpEvent = (
 export function checkDuplicate(
   webhook: ReadyIncomingWebhook, { request, storedRequest }: DiagnosedRequest,
   lookUpEvent: LookUpEvent,
-): DuplicateFinding {
+): PartFinding {
   const { duplicateOf = null } = storedRequest ?? {};
   if (duplicateOf !== null) return toDuplicateFinding(duplicateOf);
   if (webhook.eventIdSources === null) {
@@ -65,10 +65,10 @@ function createReader({ sender }: ReadyIncomingWebhook, request: RawRequest): Re
     : createRequestReader(sender.verifier.scheme, request);
 }
 
-function toDuplicateFinding(original: string): DuplicateFinding {
+function toDuplicateFinding(original: string): PartFinding {
   return { status: 'failed', finding: `a duplicate of ${original}` };
 }
 
-function toSkippedFinding(finding: string): DuplicateFinding {
+function toSkippedFinding(finding: string): PartFinding {
   return { status: 'skipped', finding };
 }

@@ -3,12 +3,18 @@ import type { JsonObject } from '../../base/schema.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { parseTime } from '../../base/time.ts';
 import type { RequestService } from '../inbox/request-service.ts';
-import { diagnose } from '../senders/diagnosis/diagnose.ts';
+import { Facts } from '../members/filters/facts.ts';
+import { diagnose, type PartFinding } from '../senders/diagnosis/diagnose.ts';
 import type { Diagnosis } from '../senders/diagnosis/diagnosis-report.ts';
 import { decodeBody, isDecoded } from '../senders/request/plain-body.ts';
 import { createRequestReader, type RawRequest } from '../senders/request/request-reader.ts';
 import { isHandshakeAttempt } from '../senders/verification/handshake.ts';
+import { createEmptyPayload } from '../actions/action-payload.ts';
+import { createStoredFacts } from '../inbox/intake/stored-facts.ts';
 import { explainUnparsed } from '../incoming/body-format.ts';
+import { explainRoutes, formatFailedConditions } from '../incoming/explain-routes.ts';
+import { readNameOrId } from '../incoming/receiving/admitted-request.ts';
+import { IncomingBody } from '../incoming/receiving/incoming-body.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../incoming/receiving/incoming-webhook-index.ts';
@@ -50,6 +56,7 @@ export async function runDiagnosis(
     },
     duplicate: checkDuplicate(webhook, diagnosedRequest, lookUpEvent),
     bodyHint: findBodyHint(webhook, diagnosedRequest),
+    routes: webhook.hasRoutes ? findRoutes(webhook, diagnosedRequest) : null,
     nowMs: (at === undefined ? diagnosedRequest.atMs : parseTime(String(at))) ?? clock.now(),
   });
 }
@@ -72,6 +79,34 @@ function findBodyHint(
   const decoded = `without its Content-Encoding ${quote(encoding)} the body has ${plainBody.length}`
     + ' bytes, of which the payload is made; it is forwarded as it came';
   return unparsed === null ? decoded : `${decoded}; ${unparsed}`;
+}
+
+/** The routes that take the request, or why none does. */
+function findRoutes(
+  webhook: ReadyIncomingWebhook, { request, storedRequest }: DiagnosedRequest,
+): PartFinding {
+  if (storedRequest !== null && storedRequest.bodyBytes !== request.body.length) {
+    return { status: 'skipped', finding: 'the whole body was not kept' };
+  }
+  const facts = storedRequest === null ? createRequestFacts(webhook, request)
+    : createStoredFacts(storedRequest, request.body, webhook.bodyReading);
+  const explanations = explainRoutes(webhook.routes, facts);
+  const names = explanations.filter(({ matches }) => matches).map(({ name }) => name);
+  return names.length > 0 ? { status: 'ok', finding: `taken by ${names.join(', ')}` }
+    : { status: 'hint', finding: `no route takes it: ${formatFailedConditions(explanations)}` };
+}
+
+function createRequestFacts(
+  { sender, bodyReading }: ReadyIncomingWebhook, request: RawRequest,
+): Facts {
+  const { body, headers, search, method } = request;
+  return new Facts({
+    payload: () => new IncomingBody(body, headers, bodyReading).readPayload()
+      ?? createEmptyPayload(),
+    event: () => sender === null ? null : readNameOrId(
+      createRequestReader(sender.verifier.scheme, request), sender.verifier.scheme.event),
+    headers, query: search, method,
+  });
 }
 
 function findRejectionReason(

@@ -48,8 +48,8 @@ export const requestSchema = objectSchema('Request', {
   ],
   unparsedReason: [
     TEXT,
-    'Of one that is unparsed: why its Content-Encoding could not be taken off, or '
-      + 'its charset not be read',
+    'Of one that is unparsed: why its Content-Encoding could not be taken off, its charset not '
+      + 'be read, or what its Content-Type calls JSON not be parsed',
   ],
 }, {
   nullable: [

@@ -1,6 +1,7 @@
 /** Makes the payload of a plain body, in the format that the webhook's `bodyFormat` names. Pure. */
 import { isUtf8 } from 'node:buffer';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
+import { explainInvalidJson } from '../../base/json/parse.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { findDeclaredCharset } from '../../base/text/charset.ts';
 import { quote } from '../../base/text/error-message.ts';
@@ -114,6 +115,8 @@ export function explainUnparsed(
   if (body.length === 0) return null;
   const kind = resolveBodyKind(reading.format, contentType);
   if (kind !== null && readPayload(body, contentType, kind, reading) !== null) return null;
+  const wrongJson = explainWrongJson(kind, body, contentType);
+  if (wrongJson !== null) return `${wrongJson}, so that actions get the payload []`;
   const fittingFormat = findFittingFormat(body, contentType, kind);
   const hint = fittingFormat === null ? NO_FORMAT : `bodyFormat "${fittingFormat}" would fit`;
   const typeText = contentType === undefined ? 'the request has no Content-Type'
@@ -153,6 +156,21 @@ export function explainCharset(
   const isDecoded = isForm ? hasTooManyFields(body) || parseForm(body, contentType) !== null
     : toUtf8(body, contentType) !== null;
   return isDecoded ? null : 'the body is not in the charset that its Content-Type declares';
+}
+
+/**
+ * Why a body that its Content-Type calls JSON gives no payload; null: it is called something else,
+ * or its charset cannot be read. No other `bodyFormat` mends that: the sender's good requests are
+ * JSON.
+ */
+export function explainWrongJson(
+  kind: BodyKind | null, body: Buffer, contentType: string | undefined,
+): string | null {
+  if (kind !== 'json' || contentType === undefined || !isJsonType(contentType)) return null;
+  const text = toUtf8(body, contentType);
+  if (text === null || !isUtf8(text)) return null;
+  const problem = explainInvalidJson(text);
+  return problem === null ? UNREADABLE_REASONS.json : `the body is ${problem}`;
 }
 
 const UNREADABLE_REASONS: Readonly<Record<BodyKind, string>> = {

@@ -68,7 +68,7 @@ export type StoredRequestHead = Omit<StoredRequest, 'status' | 'deliveries'>;
 
 /** Says of a body that it does not have the `bodyFormat` of its webhook, or cannot be decoded. */
 export type UnparsedBody = {
-  /** Why it cannot be decoded, as a clause; absent: it could be. */
+  /** Why no format fits, as a clause; absent: `fittingFormat` says the rest. */
   readonly reason?: string;
   /** The `bodyFormat` with which a payload could be made of the body. */
   readonly fittingFormat: FittingFormat | null;

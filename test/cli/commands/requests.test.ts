@@ -29,7 +29,7 @@ const KEPT: readonly (readonly [Partial<StoredRequest>, Buffer])[] = [
     unparsed: { fittingFormat: null },
   }, BINARY],
   [{ event: 'push', status: 'pending', unparsed: { fittingFormat: 'text' } }, BODY],
-  [{ hook: GONE_HOOK, status: 'done' }, BODY],
+  [{ hook: GONE_HOOK, status: 'filtered' }, BODY],
 ];
 
 /** As if a server had kept them before. */
@@ -118,6 +118,8 @@ for (const way of WAYS) {
       assert.match(stdout, /'http:\/\/localhost:\d+\/webhook\/in\/hook\?a=1&token='"\$TOKEN"/);
       assert.match(stdout, /--data-raw '\{"it'\\''s": "ü"\}'/);
       assert.match(stdout, /^X-Hub-Signature-256: \$X_HUB_SIGNATURE_256$/m);
+      assert.match((await place.run(['request:show', FOURTH])).stderr, new RegExp(
+        `no route took it, and hookshelf incomingwebhook:match --request ${FOURTH} says why\n$`));
       const ofNone = await place.run(['request:show', FOURTH, '--curl']);
       assert.match(ofNone.stderr, /its webhook was removed/);
       const [base] = /http:\/\/localhost:\d+\//.exec(stdout) ?? [];

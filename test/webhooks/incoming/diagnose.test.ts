@@ -163,6 +163,8 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
       /if verification\.url were the URL that was called$/],
     [META, with_(as('gitea'), as('meta', { text: '{}' }).headers), 'mismatch',
       /if the preset were gitea/],
+    [GITHUB, { headers: {} }, 'signature_missing',
+      /^the request carries no signature \(X-Hub-Signature-256\): its sender has no secret/],
     [GITHUB, sign('github', 'another'), 'mismatch', /no usual mistake.*another secret/],
     [{ ...GITHUB, secret: `SECRET=${SECRET}` }, as('github'), 'mismatch', /no name and =/],
   ],

@@ -139,6 +139,34 @@ test('match takes a kept request', async (context) => {
   ] });
 });
 
+test('a diagnosis and the log at debug say why no route takes a request', async (context) => {
+  const relay = await start(context, [
+    ['one', is('payload.ref', 'main')], ['two', { not: is('payload.ref', 'dev') }],
+  ], { inbox: 'all' });
+  const why = 'one: payload.ref is "dev", wanted: eq "main"; '
+    + 'two: the condition within `not` is true';
+  await call(relay, { ref: 'main' });
+  assert.equal(relay.logLines.some((line) => line.includes('no route takes a request')), false);
+  await call(relay, { ref: 'dev' });
+  const lines = relay.logLines.filter((line) => line.includes('no route takes a request'));
+  assert.deepEqual(lines.map((line) => JSON.parse(line))
+    .map(({ level, reason }) => [level, reason]), [['debug', why]]);
+  const { text } = await relay.ask('GET', '/api/requests?status=filtered');
+  const [{ id = '' } = {}] = JSON.parse(text) as { id?: string }[];
+  const described = (payload: object): object =>
+    ({ headers: {}, body: Buffer.from(JSON.stringify(payload)).toString('base64') });
+  for (const [body, status, finding] of [
+    [{ request: id }, 'hint', `no route takes it: ${why}`],
+    [described({ ref: 'dev' }), 'hint', `no route takes it: ${why}`],
+    [described({ ref: 'main' }), 'ok', 'taken by one, two'],
+  ] as const) {
+    const { json } = await relay.ask('POST', '/api/incoming-webhooks/hook/diagnose', body);
+    assert.equal(json['accepted'], true);
+    const checks = json['checks'] as { check: string; status: string; finding: string }[];
+    assert.deepEqual(checks.at(-1), { check: 'routes', status, finding });
+  }
+});
+
 test('the event is what the preset reads', async (context) => {
   const relay = await start(context,
     [['pushes', is('event', 'push')], ['pings', is('event', 'ping')], ['never', is('event', 'no')],

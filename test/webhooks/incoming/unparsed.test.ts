@@ -8,6 +8,7 @@ import { startPayloadTaker, type PayloadTaker } from './payload-taker.ts';
 
 const LONG = { timeout: 120_000 };
 const JSON_TYPE = 'application/json';
+const TEXT_TYPE = 'text/plain';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 type Shown = Readonly<Record<string, unknown>>;
@@ -19,10 +20,10 @@ before(async () => {
 after(() => taker.relay.close());
 
 async function post(
-  pathSegment: string, type: string | null, body: string | Buffer,
+  pathSegment: string, type: string, body: string | Buffer,
 ): Promise<void> {
   const { status } = await taker.relay.ask('POST', `/webhook/in/${pathSegment}`, Buffer.from(body),
-    type === null ? {} : { 'Content-Type': type });
+    { 'Content-Type': type });
   assert.equal(status, 200);
 }
 
@@ -60,13 +61,12 @@ test('a response with the payload counts an unparsed body only once', LONG, asyn
 });
 
 const UNPARSED: readonly (readonly [
-  title: string, hook: object, type: string | null, body: string | Buffer, fitting: string | null,
+  title: string, hook: object, type: string, body: string | Buffer, fitting: string | null,
 ])[] = [
-  ['text as JSON', {}, JSON_TYPE, 'hello there', 'text'],
-  ['JSON that breaks off', {}, JSON_TYPE, '{"a":', 'text'],
-  ['a JSON number', {}, JSON_TYPE, '42', 'text'],
+  ['text as JSON', {}, TEXT_TYPE, 'hello there', 'text'],
+  ['a JSON number', {}, TEXT_TYPE, '42', 'text'],
   ['a form as JSON', {}, FORM_TYPE, 'a=1&b=%20', 'form'],
-  ['a form without its type', {}, null, 'a=1&b=2', 'form'],
+  ['a form without its type', {}, TEXT_TYPE, 'a=1&b=2', 'form'],
   ['JSON of another type', { bodyFormat: 'auto' }, 'application/x-other', '{"a":1}', 'json'],
   ['bytes that are no text', { bodyFormat: 'text' }, 'text/plain', Buffer.from([0xff, 0]), null],
 ];
@@ -82,6 +82,27 @@ for (const [title, hook, type, body, fitting] of UNPARSED) {
     assert.match(hint ?? '', fitting === null ? /no bodyFormat fits/
       : new RegExp(`actions get the payload \\[\\]: bodyFormat "${fitting}" would fit`));
   });
+}
+
+const WRONG_JSON: readonly (readonly [body: string, hook: object, reason: string])[] = [
+  ['{"a":', {}, 'the body is not valid JSON at line 1, column 6: expected a value, '
+    + 'found the end of the text'],
+  ['hello', { bodyFormat: 'auto' },
+    'the body is not valid JSON at line 1, column 1: expected a value, found "h"'],
+  ['42', {}, 'the body is no JSON object or array'],
+  [`${'['.repeat(100)}`, {}, 'the body is not valid JSON'],
+];
+for (const [body, hook, reason] of WRONG_JSON) {
+  test(`of ${body.slice(0, 10)}, which its type calls JSON, the fault is told, and no other format`,
+    async () => {
+      const pathSegment = await taker.makeHook(hook);
+      await post(pathSegment, 'application/vnd.x+json; charset=utf-8', body);
+      assert.deepEqual(taker.payloads.at(-1), []);
+      const request = await taker.readNewest(pathSegment);
+      assert.deepEqual([request['fittingBodyFormat'], request['unparsedReason']], [null, reason]);
+      assert.equal(await hintOf(pathSegment, request['id']),
+        `${reason}, so that actions get the payload []`);
+    });
 }
 
 const PARSED: readonly (readonly [string, object, string, string])[] = [
@@ -102,7 +123,7 @@ for (const [title, hook, type, body] of PARSED) {
 
 test('a request that is answered before it runs is marked once it has run', LONG, async () => {
   const pathSegment = await taker.makeHook({ answer: 'accepted' });
-  await post(pathSegment, JSON_TYPE, 'hello');
+  await post(pathSegment, TEXT_TYPE, 'hello');
   const done = (): Promise<Shown> => waitUntilDone(pathSegment);
   assert.deepEqual([(await done())['unparsed'], countOf(pathSegment)], [true, 1]);
   // As the hint says.

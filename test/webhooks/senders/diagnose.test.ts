@@ -22,7 +22,8 @@ function diagnoseRequest(
     request: {
       method: 'POST', headers, rawHeaders: Object.entries(headers).flat(), search: '', body,
     },
-    recordedVerdict: null, duplicate: { status: 'skipped', finding: '' }, bodyHint: null, nowMs: 0,
+    recordedVerdict: null, duplicate: { status: 'skipped', finding: '' }, routes: null,
+    bodyHint: null, nowMs: 0,
   });
 }
 

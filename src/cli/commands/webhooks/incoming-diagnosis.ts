@@ -91,7 +91,7 @@ export async function diagnoseIncoming(context: CommandContext): Promise<number>
       },
       { title: 'FOUND', value: ({ finding }) => formatValue(finding), fit: 'wrap' },
     ], '');
-    await output.line(formatOutcome(diagnosis));
+    await output.line(formatOutcome(diagnosis, rows));
   }
   return accepted === true ? 0 : 1;
 }
@@ -104,8 +104,15 @@ async function resolveWebhook(context: CommandContext): Promise<string> {
   return recordPath(incomingResource, String(hook));
 }
 
-function formatOutcome({ accepted, failedCheck }: JsonObject): string {
-  if (accepted === true) return 'would be accepted';
+function formatOutcome(
+  { accepted, failedCheck }: JsonObject, checks: readonly JsonObject[],
+): string {
+  if (accepted === true) {
+    const isFiltered = ({ check, status }: JsonObject): boolean =>
+      check === 'routes' && status === 'hint';
+    const finding = checks.find(isFiltered)?.['finding'];
+    return `would be accepted${finding === undefined ? '' : `, but ${formatValue(finding)}`}`;
+  }
   // A duplicate is answered 200, as its sender has done all that it should.
   return failedCheck === 'duplicate' ? 'would be answered as a duplicate, and not run'
     : 'would be refused';

@@ -31,6 +31,10 @@ export async function showRequest(context: CommandContext): Promise<void> {
   if (!args.has('curl')) {
     await output.object(output.isJson ? request : joinHeaders(request));
     if (request['unparsed'] === true) output.note(explainUnparsed(request));
+    if (request['status'] === 'filtered') {
+      output.note('no route took it, and hookshelf incomingwebhook:match --request '
+        + `${formatValue(request['id'])} says why`);
+    }
     return;
   }
   const body = await readBody(context, `${path}/body`);

@@ -18,6 +18,8 @@ import { SPECIAL_FIELDS } from './special-fields.ts';
 
 export const CONFIGURATION_MODEL = 'WebhookActionConfigurationBody';
 const DESCRIPTION_LENGTH_MAX = 90;
+/** A UUID, which the server makes where nobody gave a name. */
+const GENERATED_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** An identifier may have 64 characters: there is room for a number. */
 const NAME_LENGTH_MAX = 60;
 /** Marks an option of the select that creates a configuration of an action; ids have no space. */
@@ -67,6 +69,11 @@ export class ActionCatalog {
     const { description } = configuration;
     return (description === undefined ? action : `${description} (${action})`)
       .slice(0, DESCRIPTION_LENGTH_MAX);
+  }
+
+  /** The name of a configuration; without one, it has an id of the server: what it does. */
+  findTitle(identifier: string): string {
+    return GENERATED_ID.test(identifier) ? this.describe(identifier) : identifier;
   }
 
   /** The words of `describe`, which lead to the configuration. */
@@ -164,8 +171,8 @@ export class ActionCatalog {
   }
 
   #optionElements(): HTMLOptionElement[] {
-    return this.configurations.map(({ identifier }) =>
-      h('option', { value: identifier }, this.describe(identifier)));
+    return this.configurations.map(({ identifier }) => h('option', { value: identifier },
+      [...new Set([this.findTitle(identifier), this.describe(identifier)])].join(': ')));
   }
 }
 

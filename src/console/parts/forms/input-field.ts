@@ -114,11 +114,15 @@ export function codeArea(rows: number, text = ''): HTMLTextAreaElement {
   return area;
 }
 
-/** Edits an object without a model, or a value of any type, as JSON text. */
+/**
+ * Edits an object without a model, or a value of any type, as JSON text. It shows every error
+ * within it, each behind the name of its member.
+ */
 export function createJsonField(options: InputOptions & { readonly value: unknown }): Field {
   const { value } = options;
   const area = codeArea(4, value === undefined ? '' : encodeJson(value, 2));
-  return inputField(options, area, () => {
+  const details: string[] = [];
+  const field = inputField(options, area, () => {
     if (area.value.trim() === '') return undefined;
     try {
       return parseJson(area.value);
@@ -126,6 +130,22 @@ export function createJsonField(options: InputOptions & { readonly value: unknow
       throw new InputError(`${findLabel(options)} is not JSON: ${String(thrown)}`);
     }
   });
+  const forget = (): void => {
+    details.length = 0;
+  };
+  area.addEventListener('input', forget);
+  return {
+    ...field,
+    showError(steps, detail) {
+      if (steps.length === 0) return field.showError(steps, detail);
+      details.push(`${steps.join('.')}: ${detail}`);
+      return field.showError([], details.join('; '));
+    },
+    clearError() {
+      forget();
+      field.clearError();
+    },
+  };
 }
 
 /** The empty line in which a field shows its error; `id` is the id of that line. */

@@ -20,6 +20,7 @@ import type {
 } from '../../../app/api-types.ts';
 
 type ActionView = {
+  readonly title: string;
   readonly configuration: WebhookActionConfiguration; readonly path: string;
   readonly etag: string;
   /** undefined: there is no such action any more. */
@@ -36,7 +37,7 @@ export function openAction(container: HTMLElement, id: string): () => void {
       getJson<readonly OutgoingWebhook[]>('/api/outgoing-webhooks'),
     ]);
     const view = {
-      configuration, path, etag, refresh,
+      title: catalog.findTitle(id), configuration, path, etag, refresh,
       action: catalog.findAction(configuration.actionType),
     };
     const users = [
@@ -63,15 +64,16 @@ function renderUser(
 function render(
   container: HTMLElement, view: ActionView, users: readonly HTMLElement[],
 ): void {
-  const { configuration, action } = view;
+  const { title, configuration, action } = view;
   const { identifier, description, actionType, options, createdAt, updatedAt } = configuration;
   const rows = Object.entries(options)
     .map(([name, value]): Child[] => [name, h('code', formatValue(value))]);
   fill(container, backLink('actions', 'Actions'),
-    heading(identifier,
+    heading(title,
       ...callerSession.may('admin') ? buttons(container, view, users.length) : []),
     description === undefined ? null : h('p', description),
     factList([
+      ['Id', title === identifier ? null : h('code', identifier)],
       ['Action', action?.label ?? `${actionType}, which is not there any more`],
       ['Module', action?.module ?? null], ['State', actionState(action)],
       ['Used by', users.length === 0 ? 'no webhook' : h('ul.plain-list', {}, ...users)],
@@ -85,10 +87,10 @@ function render(
 function buttons(
   container: HTMLElement, view: ActionView, userCount: number,
 ): (HTMLElement | null)[] {
-  const { configuration, path, etag, action, refresh } = view;
+  const { title, configuration, path, etag, action, refresh } = view;
   const { identifier } = configuration;
   const edit = async (): Promise<void> => editRecord(container, {
-    title: `Edit ${identifier}`, path, record: configuration, etag, onDone: refresh,
+    title: `Edit ${title}`, path, record: configuration, etag, onDone: refresh,
     schema: pickMembers(await loadModel(CONFIGURATION_MODEL), ['options', 'description']),
     factories: { 'action-options': (field) => createOptionsField(action, field) },
   });
@@ -96,9 +98,9 @@ function buttons(
     asyncButton('Edit', edit),
     // The server deletes none that a webhook uses.
     userCount > 0 ? null : asyncButton('Delete', () => confirmAndDelete(container, {
-      name: identifier, path, address: ['actions', identifier],
+      name: title, path, address: ['actions', identifier],
     }, {
-      title: `Delete ${identifier}?`,
+      title: `Delete ${title}?`,
       text: 'Its options will be lost. One that a webhook uses is not deleted.',
       command: `hookshelf actionconfig:delete --identifier ${identifier}`,
     }), 'danger'),

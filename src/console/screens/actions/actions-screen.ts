@@ -50,9 +50,12 @@ function renderLists(catalog: ActionCatalog): HTMLElement[] {
 function renderConfiguration(
   catalog: ActionCatalog, { identifier, actionType, updatedAt }: WebhookActionConfiguration,
 ): Child[] {
+  const title = catalog.findTitle(identifier);
+  const description = catalog.describe(identifier);
   return [
-    h('a', { href: href(['actions', identifier]) }, identifier),
-    h('span', catalog.describe(identifier), ' ', actionState(catalog.findAction(actionType))),
+    h('a', { href: href(['actions', identifier]) }, title),
+    h('span', title === description ? null : description, ' ',
+      actionState(catalog.findAction(actionType))),
     timeElement(updatedAt),
   ];
 }

@@ -186,8 +186,8 @@ function renderRoute(
 }
 
 /**
- * Shows the checks one after another, against the webhook as it is now: of a rejected request at
- * once, of any other when the user asks.
+ * Shows the checks one after another, against the webhook as it is now: of a rejected or filtered
+ * request at once, of any other when the user asks.
  */
 function diagnosisSection(request: PublicRequest): HTMLElement | null {
   if (!callerSession.may('write')) return null;
@@ -201,7 +201,7 @@ function diagnosisSection(request: PublicRequest): HTMLElement | null {
       showFailureNotice(thrown);
     }
   };
-  if (request.status === 'rejected') void run();
+  if (['rejected', 'filtered'].includes(request.status)) void run();
   return h('section', h('h2', 'Diagnosis'),
     h('button', { onclick: () => void run() }, 'Check it against the webhook as it is now'),
     container);
@@ -243,7 +243,10 @@ function formatCheck(check: string): string {
 }
 
 function formatOutcome({ accepted, failedCheck, checks }: Diagnosis): string {
-  if (accepted) return 'It would be accepted.';
+  if (accepted) {
+    const filtered = checks.find(({ check, status }) => check === 'routes' && status === 'hint');
+    return `It would be accepted${filtered === undefined ? '' : `, but ${filtered.finding}`}.`;
+  }
   const why = checks.find(({ status }) => status === 'failed')?.finding ?? 'not accepted';
   // A duplicate is answered 200, as its sender has done all that it should.
   return failedCheck === 'duplicate' ? `It would not run: ${why}.` : `It would be refused: ${why}.`;

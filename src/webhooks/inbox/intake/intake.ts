@@ -27,7 +27,9 @@ import {
   buildDuplicateResponse, findSentStatus, setRequestId, type WebhookResponse,
 } from '../../incoming/receiving/webhook-response.ts';
 import type { AdmittedRequest } from '../../incoming/receiving/admitted-request.ts';
+import { explainRoutes, formatFailedConditions } from '../../incoming/explain-routes.ts';
 import { assertEventRoom, findMatchingRoutes } from '../../incoming/run-webhook-routes.ts';
+import type { Facts } from '../../members/filters/facts.ts';
 import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../../incoming/routes-member.ts';
 import { stageAccepted, type Acceptance } from './stage-accepted.ts';
@@ -90,7 +92,7 @@ export class Intake {
     const facts = request.createFacts();
     const tests = routes.flatMap(({ containsTests }) => containsTests);
     await this.#context.turns.run(facts.searchAhead(tests));
-    return this.#handleByAnswer(request, findMatchingRoutes(routes, facts));
+    return this.#handleByAnswer(request, findRoutesByFacts(request, facts));
   }
 
   // Most requests come through here and create no closure, which would cost each of them a context.
@@ -206,5 +208,20 @@ function isSearchLong(request: AdmittedRequest): boolean {
 
 function findRoutes(request: AdmittedRequest): readonly ReadyWebhookRoute[] {
   const { hasRoutes, routes } = request.webhook;
-  return hasRoutes ? findMatchingRoutes(routes, request.createFacts()) : routes;
+  return hasRoutes ? findRoutesByFacts(request, request.createFacts()) : routes;
+}
+
+/** At the level debug, the log says why no route takes the request. */
+function findRoutesByFacts(
+  request: AdmittedRequest, facts: Facts,
+): readonly ReadyWebhookRoute[] {
+  const { webhook: { routes }, exchange } = request;
+  const matchingRoutes = findMatchingRoutes(routes, facts);
+  // A long body is not searched again: that would take other requests their turns.
+  if (matchingRoutes.length === 0 && exchange.log.isWritten?.('debug') !== false
+    && !isSearchLong(request)) {
+    const reason = formatFailedConditions(explainRoutes(routes, facts));
+    request.log.debug('no route takes a request', { reason });
+  }
+  return matchingRoutes;
 }

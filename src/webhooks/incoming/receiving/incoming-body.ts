@@ -17,8 +17,8 @@ import { PARTS_MAX, hasTooManyParts } from '../../senders/request/parse-multipar
 import { decodeBody, isDecoded, type PlainBody } from '../../senders/request/plain-body.ts';
 import type { RequestReader } from '../../senders/request/request-reader.ts';
 import {
-  explainCharset, findFittingFormat, readParsedPayload, readPayload, resolveBodyKind,
-  type BodyKind, type BodyReading,
+  explainCharset, explainWrongJson, findFittingFormat, readParsedPayload, readPayload,
+  resolveBodyKind, type BodyKind, type BodyReading,
 } from '../body-format.ts';
 
 /** JSON of fewer bytes is parsed as fast as it is scanned. */
@@ -89,7 +89,8 @@ export class IncomingBody {
     const body = this.#decode();
     if (!isDecoded(body)) return { fittingFormat: null, reason: body.reason };
     const reason = this.#kind === null ? null
-      : explainCharset(this.#kind, body, this.#contentType);
+      : explainCharset(this.#kind, body, this.#contentType)
+        ?? explainWrongJson(this.#kind, body, this.#contentType);
     return reason === null
       ? { fittingFormat: findFittingFormat(body, this.#contentType, this.#kind) }
       : { fittingFormat: null, reason };

@@ -10,7 +10,7 @@ import type { Condition } from './condition.ts';
 import { createFactReader, type Facts } from './facts.ts';
 import { prepareCondition } from './prepare-condition.ts';
 
-type FailedCondition = {
+export type FailedCondition = {
   /** The JSON Pointer of the condition. */
   readonly pointer: string;
   readonly detail: string;
@@ -31,7 +31,7 @@ export function explainCondition(
   }
   if (prepareCondition(condition)(facts)) return [];
   return not === undefined ? [{ pointer, detail: explainComparison(condition, facts) }]
-    : [{ pointer: `${pointer}/not`, detail: 'is true' }];
+    : [{ pointer: `${pointer}/not`, detail: 'the condition within `not` is true' }];
 }
 
 function explainEach(

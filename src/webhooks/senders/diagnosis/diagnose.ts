@@ -1,5 +1,5 @@
 /**
- * Says why a request is rejected, or that it would be accepted: thirteen checks in one order. The
+ * Says why a request is rejected, or that it would be accepted: fourteen checks in one order. The
  * first that fails is the verdict; later failures are hints. It shows neither the secret nor the
  * expected signature, and only 8 characters of the given signature.
  */
@@ -32,9 +32,11 @@ type DiagnosisInput = {
   readonly address: { readonly client: string; readonly isAllowed: boolean } | null;
   /** null: the request is complete, and is judged again. */
   readonly recordedVerdict: RecordedVerdict | null;
-  readonly duplicate: DuplicateFinding;
+  readonly duplicate: PartFinding;
   /** An oddity of the body, whether or not it is signed; null: there is none. */
   readonly bodyHint: string | null;
+  /** null: the webhook has one action for every request. */
+  readonly routes: PartFinding | null;
   readonly nowMs: number;
 };
 
@@ -48,9 +50,8 @@ export type RecordedVerdict = {
   readonly missingEvidence: string;
 };
 
-export type DuplicateFinding = {
-  readonly status: 'ok' | 'failed' | 'skipped'; readonly finding: string;
-};
+/** The finding of a check that others make. */
+export type PartFinding = Pick<Diagnosis['checks'][number], 'status' | 'finding'>;
 
 const SHOWN_CHARACTERS = 8;
 
@@ -69,11 +70,13 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
     report.note('duplicate', input.duplicate.status, input.duplicate.finding);
     report.note('coverage', 'hint', 'nothing is signed: anybody can call');
     checkBody(report, input);
+    checkRoutes(report, input);
     return report.finish();
   }
   checkSecret(report, input, agelessVerdict);
   checkAddress(report, input);
-  if (checkHandshake(report, input, reader)) {
+  const isHandshake = checkHandshake(report, input, reader);
+  if (isHandshake) {
     report.skipTo('coverage', 'a handshake needs none');
   } else {
     checkSignature(report, input, reader, agelessVerdict);
@@ -83,11 +86,16 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
   }
   report.note('coverage', ...assessCoverage(verifier.scheme));
   checkBody(report, input);
+  if (!isHandshake) checkRoutes(report, input);
   return report.finish();
 }
 
 function checkBody(report: DiagnosisReport, { bodyHint }: DiagnosisInput): void {
   if (bodyHint !== null) report.note('body', 'hint', bodyHint);
+}
+
+function checkRoutes(report: DiagnosisReport, { routes }: DiagnosisInput): void {
+  if (routes !== null) report.note('routes', routes.status, routes.finding);
 }
 
 function checkConfiguration(report: DiagnosisReport, input: DiagnosisInput): void {
@@ -259,10 +267,11 @@ async function checkNearMiss(
   const change = await findNearMiss({
     scheme, quirk, preset: preset.name, settings, secrets, request, url, nowMs,
   });
-  if (change === null) {
-    report.note('near_miss', 'skipped',
-      'no usual mistake explains it: most likely the sender has another secret');
-  } else report.note('near_miss', 'hint', `would match ${change}`);
+  if (change !== null) return report.note('near_miss', 'hint', `would match ${change}`);
+  report.note('near_miss', 'skipped', verdict.check === 'signature_missing'
+    ? `the request carries no signature (${describeSources(scheme.signature.from)}): its sender `
+      + 'has no secret, or signs otherwise'
+    : 'no usual mistake explains it: most likely the sender has another secret');
 }
 
 function checkAge(

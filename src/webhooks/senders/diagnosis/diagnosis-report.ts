@@ -5,6 +5,7 @@ import { FLAG, TEXT, arraySchema, objectSchema } from '../../../resources/route-
 const CHECKS = [
   'configuration', 'secret', 'address', 'handshake', 'signature_missing', 'signature_form', 'parts',
   'mismatch', 'near_miss', 'stale', 'duplicate', 'coverage', 'body',
+  'routes',
 ] as const;
 /** The checks that a verification makes of the signature itself, in order. */
 export const SIGNATURE_CHECKS = [

@@ -208,7 +208,7 @@ test('explains each part that would have to be another, and hides secrets', () =
   assert.deepEqual(failed, [
     { pointer: '/routes/0/when/all/1/any/0', detail: 'payload.a is 1, wanted: gt 1' },
     { pointer: '/routes/0/when/all/1/any/1', detail: 'event is not there, wanted: eq "push"' },
-    { pointer: '/routes/0/when/all/2/not', detail: 'is true' },
+    { pointer: '/routes/0/when/all/2/not', detail: 'the condition within `not` is true' },
     { pointer: '/routes/0/when/all/3', detail: 'payload.token is ***, wanted: in' },
     { pointer: '/routes/0/when/all/4', detail: 'payload.cookies.0 is ***, wanted: eq' },
     { pointer: '/routes/0/when/all/5', detail: 'payload.secret.of is ***, wanted: eq' },

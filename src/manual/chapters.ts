@@ -17,11 +17,11 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     name: 'service', title: 'Running as a service',
-    summary: 'systemd, containers, TLS, commands run by root',
+    summary: 'systemd, upgrade and downgrade, containers, TLS, commands run by root',
   },
   {
     name: 'operating', title: 'Operating',
-    summary: 'signals, health, metrics, logs, memory, a failing disk, limits',
+    summary: 'signals, health, doctor, metrics, logs, memory, a failing disk, limits',
   },
   {
     name: 'metrics', title: 'Metrics and alerts',

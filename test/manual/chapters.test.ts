@@ -30,11 +30,17 @@ test('every text is listed', () => {
   assert.deepEqual(PAGES.filter((page) => page !== 'README.md'), listed);
 });
 
-test('refuses a chapter that there is not, with the nearest name', () => {
+test('refuses a chapter that there is not, with the nearest name or the one about it', () => {
   assert.throws(() => getChapter('deliverys'), {
     code: 'not_found', message: 'there is no chapter "deliverys" in the manual: did you mean '
       + 'deliveries?',
   });
+  for (const [topic, chapter] of [
+    ['backup', 'data'], ['restore', 'data'], ['Upgrade', 'service'], ['downgrade', 'service'],
+    ['doctor', 'operating'], ['tokens', 'security'], ['systemd', 'service'],
+  ] as const) {
+    assert.throws(() => getChapter(topic), new RegExp(`: did you mean ${chapter}\\?$`));
+  }
   assert.throws(() => getChapter('../README'), { code: 'not_found' });
   assert.throws(() => getChapter(''), { code: 'not_found' });
 });

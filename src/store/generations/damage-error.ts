@@ -49,6 +49,19 @@ export function unknownFormatError(
     + `${knownFormat} alone: ${FORMAT_HINT}`);
 }
 
+/**
+ * The error for records in `place` of collections that this version does not have. Nothing is
+ * damaged, and a backup that the same version wrote holds them too: it names no restore.
+ */
+export function unknownCollectionError(
+  place: FilePosition | string, ...collections: readonly string[]
+): AppError {
+  const where = typeof place === 'string' ? place : formatPosition(place);
+  const names = collections.map((name) => `"${name}"`).join(', ');
+  return new AppError('damaged', `${where}: records of ${names}, which this version does not know. `
+    + `Nothing is damaged, another version wrote them: ${FORMAT_HINT}`);
+}
+
 /** Tells how to go on with data of a format that this program does not read. */
 export const FORMAT_HINT = 'go on with the hookshelf that wrote it, or begin with an empty place '
   + 'and import there what that one exports';

@@ -20,8 +20,9 @@
  * calls complete. A snapshot that is there but invalid is no reason to refuse while the generation
  * before it and its journals are whole.
  *
- * Refused too, though nothing is damaged: a line with a valid checksum and an unknown form. A newer
- * version wrote it, and its whole journal could look like a torn end.
+ * Refused too, though nothing is damaged: records of an unknown collection, and a line with a
+ * valid checksum and an unknown form. Another version wrote them. A whole journal of such lines
+ * could look like a torn end.
  *
  * Crashes leave these behind, and they are harmless: a replacement that does not count yet
  * (replacement.ts); a snapshot set that no journal calls complete
@@ -33,7 +34,9 @@ import { assert } from '../../base/assert.ts';
 import { AppError, isError } from '../../base/errors.ts';
 import { createCollections } from '../records/collection.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import { damageError, isDamage, missingFileError } from './damage-error.ts';
+import {
+  damageError, isDamage, missingFileError, unknownCollectionError,
+} from './damage-error.ts';
 import type { Files } from '../disk/files.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
 import {
@@ -53,7 +56,7 @@ export type RecoverySource = {
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
   readonly limits?: MemoryLimits | undefined;
-  /** Whether records of other collections than `specs` are ignored; else they are damage. */
+  /** Whether records of other collections than `specs` are ignored; else they are an error. */
   readonly skipsUnknownCollections?: boolean;
 };
 
@@ -268,7 +271,7 @@ async function loadSnapshotSet(
     if (collection === undefined) {
       // Nodes of a newer release, beside which we may run, have collections still without records.
       if (skipsUnknownCollections === true || await isEmptySnapshot(files, path)) continue;
-      throw damageError({ path, line: 1, offset: 0 }, 'of a collection this version does not know');
+      throw unknownCollectionError({ path, line: 1, offset: 0 }, name);
     }
     await loadSnapshot(files, path, collection);
   }

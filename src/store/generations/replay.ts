@@ -6,7 +6,7 @@
 import { AssertionError } from '../../base/assert.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import { damageError, unknownFormatError } from './damage-error.ts';
+import { damageError, unknownCollectionError, unknownFormatError } from './damage-error.ts';
 import type { FilePosition } from './damage-error.ts';
 import { readLines, withFile } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
@@ -39,7 +39,7 @@ export type ReplayResult = {
 /** The collections to which transactions are applied. */
 type ReplayTarget = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
-  /** Whether operations on other collections are ignored; else they are damage. */
+  /** Whether operations on other collections are ignored; else they are an error. */
   readonly skipsUnknownCollections: boolean;
 };
 
@@ -178,8 +178,7 @@ class Replay {
       const { operations } = decodeTransaction(buffer, line, end, collections);
       const unknown = operations.find(({ collection }) => !collections.has(collection));
       if (unknown !== undefined && !skipsUnknownCollections) {
-        throw damageError(position,
-          `records of "${unknown.collection}", which this version does not know`);
+        throw unknownCollectionError(position, unknown.collection);
       }
       UNFOLLOWED.apply(collections, line.sequence, operations);
     } catch (error) {

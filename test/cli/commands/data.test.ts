@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { COLLECTIONS } from '../../../src/app.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { writeBackup } from '../../../src/store/backup/backup.ts';
+import { openArchive } from '../../../src/store/backup/restore.ts';
+import { verifyDirectory } from '../../../src/store/backup/verify.ts';
+import { createNodeFiles } from '../../../src/store/disk/files.ts';
+import { openStore } from '../../../src/store/store.ts';
 import { runCommand } from '../io.ts';
 import { ALL_WAYS, inPlace } from '../place.ts';
 import type { Place } from '../place.ts';
+
+const NEWER_COLLECTIONS = [...COLLECTIONS, { name: 'newer', key: 'id' } as const];
 
 async function addBooks(place: Place, ...titles: readonly string[]): Promise<void> {
   for (const title of titles) {
@@ -103,11 +112,71 @@ test('reports damage with file, line and offset, and a torn end as a note', () =
       assert.match(ran.stderr, pattern);
       const looked = await place.run(['doctor'], { environment: { HOOKSHELF_SERVER_PORT: '0' } });
       assert.equal(looked.code, code, looked.stdout);
-      assert.match(looked.stdout, code === 0 ? /^store +ok/m : new RegExp('^store +failed .*'
-        + 'line \\d+.*data:restore --replace, or see `hookshelf manual data`$', 'm'));
-      assert.equal(/^access +warning .*damaged: see store/m.test(looked.stdout), code !== 0);
+      assert.match(looked.stdout, code === 0 ? /^store +warning .*torn end/m
+        : new RegExp('^store +failed .*line \\d+.*data:restore --replace, or see '
+          + '`hookshelf manual data`$', 'm'));
+      assert.equal(/^access +warning .*at \(see store\)/m.test(looked.stdout), code !== 0);
       assert.equal(readFileSync(journal, 'utf8'), text);
     }
+  }));
+
+test('doctor reads the snapshots too where no server runs, and judges them as a start does',
+  () => inPlace('without a server', async (place) => {
+    const doctor = (): ReturnType<Place['run']> =>
+      place.run(['doctor'], { environment: { HOOKSHELF_SERVER_PORT: '0' } });
+    assert.match((await doctor()).stdout, /^store +ok +nothing is stored yet$/m);
+    await addBooks(place, 'One', 'Two');
+    await place.run(['data:compact']);
+    await place.run(['data:compact']);
+    // Its journal alone still leads from the empty state to all that is there.
+    rmSync(join(place.data, 'journal-000001.jsonl'));
+    assert.match((await doctor()).stdout, /^store +ok .*all of them whole$/m);
+    for (const [generation, code, found] of [
+      [3, 0, 'warning .*books-000003.* goes back to the generation before'],
+      [2, 1, 'failed .*books-000003.* checksum .*data:restore --replace'],
+    ] as const) {
+      const path = join(place.data, `books-00000${generation}.json`);
+      writeFileSync(path, readFileSync(path, 'utf8').replace('"One"', '"Ona"'));
+      const ran = await doctor();
+      assert.equal(ran.code, code);
+      assert.match(ran.stdout, new RegExp(`^store +${found}`, 'm'));
+    }
+  }));
+
+test('data of another version names the program that wrote them, and no restore',
+  () => inPlace('without a server', async (place) => {
+    const backups = ['backup', 'backup.tar'].map((name) => join(place.folder, name));
+    const files = createNodeFiles();
+    const sources = await openArchive(files, place.data);
+    const { sequence, records } = await verifyDirectory({
+      directory: place.data, files, specs: NEWER_COLLECTIONS,
+    });
+    for (const to of backups) {
+      await writeBackup(files, { ...sources, contents: { sequence, records } }, to, 0);
+    }
+    sources.close();
+    const fresh = join(place.folder, 'fresh');
+    for (const words of [
+      ['book:list', '--data', place.data], ['data:verify', '--data', place.data],
+      ...backups.flatMap((from) => [
+        ['data:verify', '--from', from], ['data:restore', '--from', from, '--data', fresh],
+      ]),
+    ]) {
+      const { code, stderr } = await runCommand(words);
+      assert.equal(code, 1, words.join(' '));
+      assert.match(stderr, new RegExp('^hookshelf: .*: records of "newer", which this version does '
+        + 'not know. Nothing is damaged, .*: go on with the hookshelf that wrote it'));
+      assert.doesNotMatch(stderr, /data:restore/);
+    }
+    const { stdout } = await place.run(['doctor']);
+    assert.match(stdout, /^store +failed .*records of "newer", .* go on with the hookshelf/m);
+    assert.doesNotMatch(stdout, /data:restore/);
+  }, async (directory) => {
+    const store = await openStore({
+      directory, files: createNodeFiles(), specs: NEWER_COLLECTIONS, logger: silentLogger,
+    });
+    await store.transact((transaction) => transaction.put('newer', 'n', '{"id":"n"}'));
+    await store.close();
   }));
 
 test('verifies a backup, and refuses a damaged one before it makes a directory', () =>

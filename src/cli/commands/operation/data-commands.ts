@@ -16,6 +16,7 @@ import { copyArchive, openArchive, verifyTar } from '../../../store/backup/resto
 import type { BackupArchive } from '../../../store/backup/restore.ts';
 import { verifyDirectory } from '../../../store/backup/verify.ts';
 import type { VerifyReport } from '../../../store/backup/verify.ts';
+import { unknownCollectionError } from '../../../store/generations/damage-error.ts';
 import { diskError } from '../../../store/disk/disk-error.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
@@ -44,6 +45,9 @@ async function verifyBackup(context: CommandContext): Promise<void> {
   const from = resolveSource(context);
   if (!from.endsWith('.tar')) return verifyFolder(context, from);
   const { files, sequence, records } = await verifyTar(createNodeFiles(), from);
+  const unknown = Object.keys(records).filter((name) =>
+    records[name] !== 0 && COLLECTIONS.every((collection) => collection.name !== name));
+  if (unknown.length > 0) throw unknownCollectionError(from, ...unknown);
   await context.output.result({ sequence, records, isWhole: true },
     `${files.length} files with ${describeRecords(records)}; nothing is damaged`);
 }

@@ -1,10 +1,11 @@
 /**
  * The 17 hooks that the documentation of adnanh/webhook has as examples, in our words, converted
- * from one file and applied to one server. Each gets what its sender sends: its command runs with
- * its arguments, variables and folder, and for no other request, and each is answered as there. The
- * one that needs XML is listed, and disabled.
+ * from one file and applied to one server, with the environment that is written beside it. Each
+ * gets what its sender sends: its command runs with its arguments, variables and folder, and for no
+ * other request, and each is answered as there. The one that needs XML is listed, and disabled.
  */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import {
   chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync,
@@ -306,32 +307,29 @@ before(async () => {
   symlinkSync('/bin/ls', join(commandFolder, 'ls'));
   const hooksPath = join(folder, 'hooks.json');
   writeFileSync(hooksPath, JSON.stringify(EXAMPLES.map(({ hook }) => hook)));
-  const { code, stdout, stderr } =
-    await hookshelf(['config:convert', '--from', 'adnanh', hooksPath]);
+  const environmentPath = join(folder, 'hooks.env');
+  const { code, stdout, stderr } = await hookshelf(
+    ['config:convert', '--from', 'adnanh', hooksPath, '--environment-file', environmentPath]);
   conversion = { code, lines: stderr.split('\n').map((line) => line.replace('hookshelf: ', '')) };
   writeFileSync(join(folder, 'shelf.json'), stdout);
-  writeFileSync(join(folder, 'settings.json'), JSON.stringify({
-    server: { trustProxy: true },
-    actions: {
-      commandDirectory: commandFolder,
-      environment: /ACTIONS_ENVIRONMENT='(.*)'/.exec(stderr)?.[1]?.split(','),
-      workingDirectories: /ACTIONS_WORKING_DIRECTORIES='(.*)'/.exec(stderr)?.[1]?.split(','),
-    },
-  }));
-  const variables = conversion.lines.flatMap((line) =>
-    /^export (\w+)='' #/.exec(line)?.[1] ?? []);
-  server = await startServer([
-    '--data', join(folder, 'data'), '--config', join(folder, 'settings.json'),
-    '--apply', join(folder, 'shelf.json'),
-  ], {
-    environment: Object.fromEntries(variables.map((name) =>
-      [name, name === 'SYNOLOGY_SECRET' ? NAMED_TOKEN : SECRET])),
-  });
+  server = await startServer(
+    ['--data', join(folder, 'data'), '--apply', join(folder, 'shelf.json')], {
+      environment: { ...readEnvironment(environmentPath), HOOKSHELF_SERVER_TRUST_PROXY: 'true' },
+    });
 });
+
+/** The variables of a file, as a shell reads them. */
+function readEnvironment(path: string): Record<string, string> {
+  const text = execFileSync('/bin/sh', ['-c', `set -a; . '${path}'; env -0`], { env: {} });
+  return Object.fromEntries(text.toString().split('\0').flatMap((line) => {
+    const [, name = '', value = ''] = /^(\w+)=([^]*)$/.exec(line) ?? [];
+    return name === '' || name === 'PWD' ? [] : [[name, value]];
+  }));
+}
 
 const idOf = ({ hook }: Example): string => String(hook['id']);
 const call = (example: Example, { query, ...question }: Call): ReturnType<typeof ask> =>
-  ask(`${server.url}/webhook/in/${idOf(example)}${query === undefined ? '' : `?${query}`}`,
+  ask(`${server.url}/hooks/${idOf(example)}${query === undefined ? '' : `?${query}`}`,
     question);
 
 /** What has run, once nothing waits any more; the list begins anew. */

@@ -63,14 +63,15 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
         ...required(text('<program>', 'whose hooks they are: adnanh, for adnanh/webhook')),
         values: ['adnanh'],
       },
-      secrets: {
-        ...text('<file>', 'write the secrets that the hooks hold into it, for a shell to read'),
+      'environment-file': {
+        ...text('<file>', 'write the variables that the hooks need into it, secrets among them'),
         completes: 'file',
       },
     },
     examples: [
       'hookshelf config:convert --from adnanh hooks.json > shelf.json',
-      'hookshelf config:convert --from adnanh a.yaml b.yaml --secrets hooks.env > shelf.json',
+      'hookshelf config:convert --from adnanh a.yaml b.yaml --environment-file hooks.env '
+        + '> shelf.json',
     ],
     load: async () => (await import('./adnanh/convert-command.ts')).convertConfiguration,
   },

@@ -12,6 +12,7 @@ import {
 import { isJsonObject } from '../../../base/fields.ts';
 import { parseJsonStrictly } from '../../../base/json/parse.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { shellQuote } from '../../../base/text/shell-quote.ts';
 import type { Identity } from '../../process/identity.ts';
 import type { Io } from '../../terminal/process-io.ts';
 import { resolveReferences } from './references.ts';
@@ -58,7 +59,7 @@ export function parseConfiguration(
   bytes: Buffer, path: string, { identity, environment, isRegular, keep }: FileDeps,
 ): ResolvedDocument {
   try {
-    const document = parseDocument(bytes);
+    const document = parseDocument(bytes, path);
     return resolveReferences(document, {
       environment, keep, folder: dirname(resolve(path)),
       isReadLast: (file) => identity.isOwnersPath(file),
@@ -78,17 +79,36 @@ export function nameFile(error: AppError, path: string): AppError {
   return new AppError(error.code, `${name}: ${error.message}`, error.details, error);
 }
 
-function parseDocument(bytes: Buffer): JsonObject {
-  const document = parseJsonStrictly(bytes);
+function parseDocument(bytes: Buffer, path: string): JsonObject {
+  const document = parseUnlessHooks(bytes, path);
   if (!isJsonObject(document)) {
-    const hint = Array.isArray(document)
-      ? '; hooks of adnanh/webhook become one by hookshelf config:convert --from adnanh' : '';
     throw new AppError('invalid',
-      `must be a JSON object, such as { "incomingWebhooks": [{ "pathSegment": "gh" }] }${hint}`);
+      'must be a JSON object, such as { "incomingWebhooks": [{ "pathSegment": "gh" }] }');
   }
   for (const [member, option] of OPTION_OF_MEMBER) {
     if (!Object.hasOwn(document, member)) continue;
     throw new AppError('invalid', `/${member}: is not said by the file, but by ${option}`);
   }
+  return document;
+}
+
+/** A member that each hook of adnanh/webhook has. People write their files in YAML, too. */
+const HOOK_MEMBER = 'execute-command';
+
+/** Throws as `parseJsonStrictly`, and `invalid` for a hooks file of adnanh/webhook. */
+function parseUnlessHooks(bytes: Buffer, path: string): unknown {
+  let document: unknown;
+  let problem: unknown = null;
+  try {
+    document = parseJsonStrictly(bytes);
+  } catch (thrown) {
+    problem = thrown;
+  }
+  const isDocument = isJsonObject(document) && !Object.hasOwn(document, HOOK_MEMBER);
+  if (!isDocument && bytes.includes(HOOK_MEMBER)) {
+    throw new AppError('invalid', 'these are hooks of adnanh/webhook, to convert first: hookshelf '
+      + `config:convert --from adnanh ${shellQuote(path)} > shelf.json`, {}, problem);
+  }
+  if (problem !== null) throw problem;
   return document;
 }

@@ -89,8 +89,7 @@ const BROKEN = [
   ['{"incomingWebhooks":[],\n "incomingWebhooks":[]}',
     'line 2, column 2: the member "incomingWebhooks" stands twice'],
   ['3', 'must be a JSON object, such as { "incomingWebhooks": [{ "pathSegment": "gh" }] }'],
-  ['[]', 'must be a JSON object, such as { "incomingWebhooks": [{ "pathSegment": "gh" }] }; hooks '
-    + 'of adnanh/webhook become one by hookshelf config:convert --from adnanh'],
+  ['[]', 'must be a JSON object, such as { "incomingWebhooks": [{ "pathSegment": "gh" }] }'],
   ['{"set":"mine"}', '/set: is not said by the file, but by --set <name>'],
   ['{"dryRun":true}', '/dryRun: is not said by the file, but by hookshelf apply --dry-run'],
   ['{"a":{"$env":"X","b":1}}', '/a: must be { "$env": "GITHUB_SECRET" }, with nothing beside it'],
@@ -105,6 +104,18 @@ const BROKEN = [
 for (const [text, problem] of BROKEN) {
   test(`a file that holds ${JSON.stringify(text)} is refused: ${problem}`, () => {
     assert.equal(messageFor(text), `<folder>/shelf.json: ${problem}`);
+  });
+}
+
+const HOOK_FILES = [
+  '[{"id":"a","execute-command":"/a"}]', '{"id":"a","execute-command":"/a"}',
+  '[ // comment\n{"id":"a","execute-command":"/a"},]', '- id: a\n  execute-command: /a\n',
+];
+
+for (const text of HOOK_FILES) {
+  test(`hooks of adnanh/webhook are told, and how to convert them: ${JSON.stringify(text)}`, () => {
+    assert.equal(messageFor(text), '<folder>/shelf.json: these are hooks of adnanh/webhook, to '
+      + "convert first: hookshelf config:convert --from adnanh '<folder>/shelf.json' > shelf.json");
   });
 }
 

@@ -307,8 +307,8 @@ test('an id that can be an address is one, wherever another stands that comes ne
   }
 });
 
-test('has many commands run at once, as all do there, and four without a command', async () => {
-  const line = /^export HOOKSHELF_ACTIONS_MAX_COMMANDS=32$/m;
+test('has many commands run at once, and takes large bodies, if there is a command', async () => {
+  const line = /^export HOOKSHELF_ACTIONS_MAX_COMMANDS=32\n.*SERVER_MAX_BODY_BYTES=26214400$/m;
   assert.match((await runConvert([HOOK])).stderr, line);
   assert.doesNotMatch((await runConvert([{ id: 'a' }])).stderr, line);
 });
@@ -352,7 +352,7 @@ test('says which variable that is set differs from the file, without a value', a
     assert.doesNotMatch((await runConvert(hooks, [], { A_SECRET: text })).stderr, differs);
   }
   // The script that is read then sets it.
-  const secrets = ['--secrets', join(createTemporaryFolder(), 'hooks.env')];
+  const secrets = ['--environment-file', join(createTemporaryFolder(), 'hooks.env')];
   assert.doesNotMatch((await runConvert(hooks, secrets, { A_SECRET: 'older' })).stderr, differs);
 });
 
@@ -366,32 +366,49 @@ test('prints no value for a secret, and nothing for a variable that is set', asy
   const { stderr } = await runConvert(hooks);
   assert.deepEqual(stderr.match(/(?<=^export )(?:A_SECRET|KEY|D_SECRET)=\S*/gm),
     ["A_SECRET=''", "KEY=''"]);
-  assert.match(stderr, /--secrets <file>/);
+  assert.match(stderr, /--environment-file <file>/);
   const { stderr: none } = await runConvert(hooks, [], { KEY: 'k', A_SECRET: 's' });
   assert.doesNotMatch(none, /SECRET=|KEY=/);
 });
 
-test('writes the secrets that the file holds for their owner alone, as a shell reads them',
-  async () => {
-    const file = join(createTemporaryFolder(), "it's.env");
-    writeFileSync(file, '');
-    const { code, stdout, stderr } = await runConvert([
-      { ...HOOK, ...signed("planted 'one'\n") },
-      { ...HOOK, id: 'b', ...signed("{{ getenv 'KEY' }}") },
-    ], ['--secrets', file], { A_SECRET: 'another' });
-    assert.equal(code, 0);
-    assert.ok(!(stdout + stderr).includes('planted'));
-    assert.equal(statSync(file).mode & 0o777, 0o600);
-    assert.deepEqual(stderr.match(/^export .*SECRET|^export KEY=|^set -a.*$/gm),
-      ['export KEY=', `set -a; . '${file.replace("'", "'\\''")}'; set +a`]);
-    const lines = stderr.split('\n').find((line) => line.startsWith('set -a')) ?? '';
-    assert.equal(execFileSync('/bin/sh', ['-c', `${lines}; printenv A_SECRET`]).toString(),
-      "planted 'one'\n\n");
-    const again = await runConvert([{ ...HOOK, ...signed('another') }], ['--secrets', file]);
-    assert.deepEqual([again.code, again.stdout], [1, '']);
-    assert.match(again.stderr, /exists, and may hold what you have added: name another/);
-    assert.match(readFileSync(file, 'utf8'), /planted/);
-  });
+test('writes a whole environment for its owner alone, as a shell and systemd read it', async () => {
+  const folder = createTemporaryFolder();
+  const file = join(folder, "it's.env");
+  writeFileSync(file, '');
+  const variable = { ...payload('x'), envname: 'B' };
+  const { code, stdout, stderr } = await runConvert([
+    { ...HOOK, ...signed('planted \'one\'\n"$`\\'), 'pass-environment-to-command': [variable] },
+    {
+      ...HOOK, id: 'b', ...signed("{{ getenv 'KEY' }}"), 'command-working-directory': folder,
+    },
+    { ...HOOK, id: 'c', ...signed("{{ getenv 'SET' }}") },
+    { ...HOOK, id: 'd' },
+  ], ['--environment-file', file], { A_SECRET: 'another', SET: 'planted, too' });
+  assert.equal(code, 0);
+  assert.ok(!(stdout + stderr).includes('planted'));
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  // Without remarks, which systemd knows at the beginning of a line alone.
+  assert.deepEqual(readFileSync(file, 'utf8').split('\n').filter((line) => !line.startsWith('#')), [
+    'A_SECRET="planted \'one\'', '\\"\\$\\`\\\\"', 'KEY=""', 'SET="planted, too"',
+    `HOOKSHELF_ACTIONS_COMMAND_DIRECTORY="${folder}/commands"`,
+    'HOOKSHELF_ACTIONS_MAX_COMMANDS=32', 'HOOKSHELF_SERVER_MAX_BODY_BYTES=26214400',
+    'HOOKSHELF_ACTIONS_ENVIRONMENT="HOOK_*,B"',
+    `HOOKSHELF_ACTIONS_WORKING_DIRECTORIES="${folder}"`,
+    'HOOKSHELF_SERVER_PORT=9000', 'HOOKSHELF_SERVER_WEBHOOK_PATH="/hooks"', '',
+  ]);
+  const line = `set -a; . '${file.replace("'", "'\\''")}'; set +a`;
+  assert.ok(stderr.includes(`shell:\n${line}\nmkdir `));
+  assert.doesNotMatch(stderr, /^export /m);
+  assert.match(stderr, /^hookshelf: KEY has no value in .*it's\.env, and nothing is applied/m);
+  assert.doesNotMatch(stderr, /(?:SET|A_SECRET) has no value/);
+  assert.match(stderr, /^# curl .* http:\/\/127.0.0.1:9000\/hooks\/d$/m);
+  assert.equal(execFileSync('/bin/sh', ['-c', `${line}; printenv A_SECRET`]).toString(),
+    'planted \'one\'\n"$`\\\n');
+  const again = await runConvert([HOOK], ['--environment-file', file]);
+  assert.deepEqual([again.code, again.stdout], [1, '']);
+  assert.match(again.stderr, /exists, and may hold what you have added: name another/);
+  assert.match(readFileSync(file, 'utf8'), /planted/);
+});
 
 test('converts several files as one, with the name of each at its places', async () => {
   const folder = createTemporaryFolder();
@@ -492,13 +509,13 @@ test('takes all methods without a word on them, and keeps those that are named',
   assert.deepEqual(some?.['allowedMethods'], ['GET', 'POST']);
 });
 
-test('answers at once and runs once, unless the output is the answer', () => {
+test('keeps all, and answers at once and runs once, unless the output is the answer', () => {
   const output = { id: 'b', 'include-command-output-in-response': true };
   const [first, second] = webhooksOf(convert({}, output));
   const { inbox, answer, retrySchedule, bodyFormat } = first ?? {};
   assert.deepEqual({ inbox, answer, retrySchedule, bodyFormat },
     { inbox: 'all', answer: 'accepted', retrySchedule: [], bodyFormat: 'auto' });
-  assert.deepEqual([second?.['answer'], second?.['inbox']], [undefined, undefined]);
+  assert.deepEqual([second?.['answer'], second?.['inbox']], [undefined, 'all']);
 });
 
 test('answers the output as it was printed, and JSON within JSON as its value', () => {

@@ -6,7 +6,6 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '../../../../base/errors.ts';
 import { listObjects } from '../../../../base/fields.ts';
-import { ALLOWED_VARIABLES_DEFAULT } from '../../../../base/hook-variables.ts';
 import {
   CONFIGURATION_BYTES_MAX, DOCUMENT_BYTES_MAX, readBounded,
 } from '../../../../base/files/bounded-read.ts';
@@ -15,10 +14,12 @@ import { shellQuote } from '../../../../base/text/shell-quote.ts';
 import { EXIT_PENDING } from '../../../process/exit-code.ts';
 import type { JsonObject } from '../../../../base/schema.ts';
 import type { CommandContext } from '../../command-context.ts';
-import { OutputFile } from '../../../terminal/output-file.ts';
 import { readStandardInput } from '../../option-input.ts';
 import { STANDARD_INPUT, nameFile, readDocumentFile } from '../configuration-file.ts';
 import { convertHooks, type Conversion } from './convert-hooks.ts';
+import {
+  FILE_ADDRESS, describeSecret, listSettings, writeEnvironmentFile,
+} from './hook-environment.ts';
 import { at } from './hook-report.ts';
 import { parseHooksFile } from './hooks-file.ts';
 
@@ -26,23 +27,28 @@ import { parseHooksFile } from './hooks-file.ts';
 export async function convertConfiguration(context: CommandContext): Promise<number> {
   const { args, io: { environment, stderr }, output } = context;
   const conversion = await readHooks(context);
-  const secretsPath = args.find('secrets');
-  if (secretsPath !== undefined) await writeSecrets(secretsPath, conversion.variables);
+  const filePath = args.find('environment-file');
+  if (filePath !== undefined) await writeEnvironmentFile(filePath, conversion, environment);
   const { PATH: searchPath = '' } = environment;
   // A variable that is set may have the right value.
   const variables = conversion.variables.filter(({ name }) => (environment[name] ?? '') === '');
   await output.json(conversion.document);
   for (const line of [
     ...formatGaps(conversion), ...formatFiles(conversion, searchPath),
-    ...secretsPath === undefined ? formatOutdated(conversion, environment) : [],
+    ...filePath === undefined ? formatOutdated(conversion, environment)
+      : formatMissing(variables, filePath),
   ]) output.note(line);
-  if (secretsPath === undefined && variables.some(({ value }) => value !== null)) {
-    output.note('secrets of the file are not shown: --secrets <file> writes them into a file');
+  if (filePath === undefined && variables.some(({ value }) => value !== null)) {
+    output.note('secrets of the file are not shown: --environment-file <file> writes them, and the '
+      + 'settings, into a file');
   }
   output.note('what the file needs, to paste into a shell:');
   for (const line of [
-    ...formatVariables(variables, secretsPath),
-    ...formatNeeds(conversion, searchPath), ...formatCalls(conversion),
+    ...filePath === undefined ? formatVariables(variables, conversion)
+      : [`set -a; . ${shellQuote(resolve(filePath))}; set +a`],
+    'mkdir -m 700 -p "$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"',
+    ...formatCommands(conversion.commands, searchPath),
+    ...formatCalls(conversion, filePath !== undefined),
   ]) stderr.write(`${escapeControls(line)}\n`);
   return conversion.gaps.length === 0 ? 0 : EXIT_PENDING;
 }
@@ -65,25 +71,6 @@ async function readHooks({ args: { operands }, io }: CommandContext): Promise<Co
     }
   }
   return convertHooks(hooks, io.environment, pointers);
-}
-
-/** Writes the secrets that the hooks file itself holds, as a script that sets variables. */
-async function writeSecrets(path: string, variables: Conversion['variables']): Promise<void> {
-  const lines = variables.flatMap(({ name, value }) =>
-    value === null ? [] : [`${name}=${shellQuote(value)}\n`]);
-  if (existsSync(path) && statSync(path).size > 0) {
-    throw new AppError('conflict', `${path} exists, and may hold what you have added: name another `
-      + 'file for the secrets, or move this one away');
-  }
-  const file = new OutputFile(path);
-  try {
-    await file.open();
-    await file.write(lines.join(''));
-    await file.commit();
-  } catch (thrown) {
-    await file.discard();
-    throw thrown;
-  }
 }
 
 function formatGaps({ gaps }: Conversion): readonly string[] {
@@ -148,35 +135,22 @@ function readScript(path: string): string {
   }
 }
 
-/** Sets each variable, to nothing where its value is not known: apply refuses that. */
-function formatVariables(
-  variables: Conversion['variables'], secretsPath: string | undefined,
+function formatMissing(
+  variables: Conversion['variables'], filePath: string,
 ): readonly string[] {
-  const assignments = variables.filter(({ value }) => secretsPath === undefined || value === null)
-    .map(({ name, hook, pointer }) =>
-      // In zsh, where a person types, `#` begins no comment.
-      `export ${name}='' # what stands at ${shellQuote(`${pointer} of ${hook}`)}`);
-  return secretsPath === undefined ? assignments
-    : [...assignments, `set -a; . ${shellQuote(resolve(secretsPath))}; set +a`];
+  return variables.filter(({ value }) => value === null).map(({ name }) =>
+    `${name} has no value in ${filePath}, and nothing is applied until you write it there`);
 }
 
-/** There all commands start at once. So many hold up no other hook, and leave a machine usable. */
-const COMMANDS_MAX = 32;
-
-/** A command for each thing that people have to provide beside the variables. */
-function formatNeeds(
-  { forbiddenVariables, commands, workingDirectories }: Conversion, searchPath: string,
-): string[] {
-  const names = [...ALLOWED_VARIABLES_DEFAULT, ...forbiddenVariables].join(',');
+/** Sets each variable, to nothing where its value is not shown: apply refuses that. */
+function formatVariables(
+  variables: Conversion['variables'], conversion: Conversion,
+): readonly string[] {
   return [
-    `export HOOKSHELF_ACTIONS_COMMAND_DIRECTORY="$PWD/commands"`,
-    'mkdir -m 700 -p "$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"',
-    ...formatCommands(commands, searchPath),
-    ...commands.size === 0 ? [] : [`export HOOKSHELF_ACTIONS_MAX_COMMANDS=${COMMANDS_MAX}`],
-    ...forbiddenVariables.length === 0 ? []
-      : [`export HOOKSHELF_ACTIONS_ENVIRONMENT=${shellQuote(names)}`],
-    ...workingDirectories.length === 0 ? [] : ['export HOOKSHELF_ACTIONS_WORKING_DIRECTORIES='
-      + shellQuote(workingDirectories.join(','))],
+    ...variables.map((variable) => `export ${variable.name}='' # ${describeSecret(variable)}`),
+    'export HOOKSHELF_ACTIONS_COMMAND_DIRECTORY="$PWD/commands"',
+    ...listSettings(conversion).map(([name, value]) =>
+      `export ${name}=${typeof value === 'number' ? value : shellQuote(value)}`),
   ];
 }
 
@@ -223,19 +197,21 @@ function findProgram(path: string, searchPath: string): string | null {
  * A line to try each webhook that is enabled, after those that keep its old address: remarks to
  * the shell, as it runs the command.
  */
-function formatCalls({ document: { incomingWebhooks } }: Conversion): string[] {
+function formatCalls(
+  { document: { incomingWebhooks } }: Conversion, hasFile: boolean,
+): string[] {
   const calls = listObjects(incomingWebhooks).filter(({ enabled }) => enabled !== false)
     .map(({ pathSegment, secret }) => secret === undefined
       ? "# curl -H 'Content-Type: application/json' -d '{}' "
-        + `http://127.0.0.1:8000/webhook/in/${String(pathSegment)}`
+        + (hasFile ? FILE_ADDRESS : 'http://127.0.0.1:8000/webhook/in/') + String(pathSegment)
       // It is signed as the sender signs.
       : `# hookshelf incomingwebhook:test ${String(pathSegment)} --payload '{}'`);
   return calls.length === 0 ? []
-    : ['', ...SENDERS, '# once it is applied, to run a hook:', ...calls];
+    : ['', ...hasFile ? [] : SENDERS, '# once it is applied, to run a hook:', ...calls];
 }
 
-/** The prefix that adnanh/webhook has without `-urlprefix`. */
+/** The port and the prefix that adnanh/webhook has without `-port` and `-urlprefix`. */
 const SENDERS = [
-  '# where senders call /hooks/<id>, as they did:',
-  '# export HOOKSHELF_SERVER_WEBHOOK_PATH=/hooks',
+  '# where senders call :9000/hooks/<id>, as they did:',
+  '# export HOOKSHELF_SERVER_PORT=9000 HOOKSHELF_SERVER_WEBHOOK_PATH=/hooks',
 ];

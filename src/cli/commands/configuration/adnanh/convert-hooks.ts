@@ -236,7 +236,8 @@ function createMembers(hook: JsonObject, rule: ConvertedRule, report: HookReport
     ...allowedAddresses === null ? {} : { allowedAddresses: [...allowedAddresses] },
     ...bodyFormat === null ? {} : { bodyFormat },
     ...jsonFields.length === 0 ? {} : { jsonFields },
-    ...answersOutput ? {} : { inbox: 'all', answer: 'accepted', retrySchedule: [] },
+    inbox: 'all',
+    ...answersOutput ? {} : { answer: 'accepted', retrySchedule: [] },
     response: referToVariables(response, report),
   };
 }

@@ -100,7 +100,10 @@ export async function replaceData(
   return { generation, before: before === null ? null : join(directory, before) };
 }
 
-/** Opens a backup: a directory, or a tar file. Throws `damaged` when it is not whole. */
+/**
+ * Opens a backup: a directory, or a tar file. Throws `damaged` when it is not whole, and
+ * `not_found` when it is none.
+ */
 export async function openArchive(files: Files, from: string): Promise<BackupArchive> {
   const archive = await (from.endsWith('.tar') ? openTar : openDirectory)(files, from);
   try {
@@ -127,7 +130,18 @@ export async function verifyTar(files: Files, path: string): Promise<BackupManif
   }
 }
 
+/** Throws `not_found` for a directory that is no backup, and names the newest `.tar` in it. */
+export function checkHoldsBackup(files: Files, directory: string): void {
+  if (holdsData(files, directory)) return;
+  // The names that a server gives its backups sort by their time.
+  const newest = files.listSync(directory).filter((name) => name.endsWith('.tar')).sort().at(-1);
+  throw new AppError('not_found', newest === undefined ? `${directory} holds no backup`
+    : `${directory} holds no backup itself, but is a folder of backups: name one, such as `
+      + `--from ${join(directory, newest)}`);
+}
+
 async function openDirectory(files: Files, from: string): Promise<BackupArchive> {
+  checkHoldsBackup(files, from);
   const names = listStateNames(await readStateInventory(files, from)).sort();
   const manifest = await findManifest(files, from);
   const sources = openFiles(files, from, names.map((name) => ({ name, bytes: null })), null);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COLLECTIONS } from '../../../src/app.ts';
@@ -200,6 +202,45 @@ test('verifies a backup, and refuses a damaged one before it makes a directory',
     }
     const missing = await runCommand(['data:verify', '--from', join(place.folder, 'none')]);
     assert.match(missing.stderr, /there is no backup/);
+  }));
+
+test('a folder without a backup is not called whole, and the newest .tar in it is named', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One');
+    const folder = join(place.folder, 'backups');
+    mkdirSync(folder);
+    const refuse = async (pattern: RegExp): Promise<void> => {
+      for (const command of ['data:verify', 'data:restore']) {
+        const data = join(place.folder, 'new');
+        const { code, stdout, stderr } =
+          await runCommand([command, '--from', folder, '--data', data]);
+        assert.deepEqual([code, stdout], [1, ''], stderr);
+        assert.match(stderr, pattern);
+        assert.equal(existsSync(data), false);
+      }
+    };
+    await refuse(/\/backups holds no backup\n$/);
+    writeFileSync(join(folder, 'backup.pending'), '');
+    await refuse(/^hookshelf: [^\n]*\/backups[^\n]*\n$/);
+    rmSync(join(folder, 'backup.pending'));
+    for (const name of ['hookshelf-20260101T000000Z.tar', 'hookshelf-20260102T000000Z.tar']) {
+      const made = await place.run(['data:backup', '--to', join(folder, name)]);
+      assert.equal(made.code, 0, made.stderr);
+    }
+    writeFileSync(join(folder, 'hookshelf-20260103T000000Z.tar.1.part'), '');
+    await refuse(/ itself, .*: name one, .* --from \S+\/hookshelf-20260102T000000Z\.tar\n$/);
+  }));
+
+test('a directory without data is neither called whole nor backed up', () =>
+  inPlace('without a server', async (place) => {
+    const to = join(place.folder, 'backup.tar');
+    mkdirSync(place.data);
+    for (const words of [['data:verify'], ['data:backup', '--to', to]]) {
+      const { code, stdout, stderr } = await place.run(words);
+      assert.deepEqual([code, stdout], [1, ''], stderr);
+      assert.match(stderr, /\/data holds no data: is --data right\?/);
+      assert.deepEqual([readdirSync(place.data), existsSync(to)], [[], false]);
+    }
   }));
 
 test('a backup that stands alone is named with its option', () =>

@@ -12,7 +12,9 @@ import { parseContents } from '../../../store/backup/manifest.ts';
 import { verifyEngine } from '../../../store/moving/engine-contents.ts';
 import type { EngineReport } from '../../../store/moving/engine-contents.ts';
 import { moveToEngine } from '../../../store/moving/move.ts';
-import { copyArchive, openArchive, verifyTar } from '../../../store/backup/restore.ts';
+import {
+  checkHoldsBackup, copyArchive, openArchive, verifyTar,
+} from '../../../store/backup/restore.ts';
 import type { BackupArchive } from '../../../store/backup/restore.ts';
 import { verifyDirectory } from '../../../store/backup/verify.ts';
 import type { VerifyReport } from '../../../store/backup/verify.ts';
@@ -22,7 +24,7 @@ import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
-import { REPLICA_FOLDER } from '../../../store/disk/inventory.ts';
+import { REPLICA_FOLDER, holdsData, isReplicaDirectory } from '../../../store/disk/inventory.ts';
 import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
@@ -38,12 +40,24 @@ export async function verifyData(context: CommandContext): Promise<void> {
   if (context.args.has('from')) return verifyBackup(context);
   const engine = await createConfiguredEngine(context.loadSettings().settings);
   if (engine !== null) return verifyEngineLog(context, engine);
-  return verifyFolder(context, context.enterExistingDataAsOwner());
+  return verifyFolder(context, enterData(context));
+}
+
+/** Enters the data directory. Throws `not_found` if it holds no data: its disk may be missing. */
+function enterData(context: CommandContext): string {
+  const directory = context.enterExistingDataAsOwner();
+  const files = createNodeFiles();
+  // A node's directory gets an error of its own, which names the engine.
+  if (holdsData(files, directory) || isReplicaDirectory(files, directory)) return directory;
+  throw new AppError('not_found', `${directory} holds no data: is --data right?`);
 }
 
 async function verifyBackup(context: CommandContext): Promise<void> {
   const from = resolveSource(context);
-  if (!from.endsWith('.tar')) return verifyFolder(context, from);
+  if (!from.endsWith('.tar')) {
+    checkHoldsBackup(createNodeFiles(), from);
+    return verifyFolder(context, from);
+  }
   const { files, sequence, records } = await verifyTar(createNodeFiles(), from);
   const unknown = Object.keys(records).filter((name) =>
     records[name] !== 0 && COLLECTIONS.every((collection) => collection.name !== name));
@@ -119,6 +133,7 @@ async function copyBackup(context: CommandContext, to: string): Promise<BackupSo
 
 /** Asks the server for the list of files, and opens them all, before any is copied (backup.ts). */
 async function openListedFiles(context: CommandContext, files: Files): Promise<BackupSources> {
+  if (context.loadSettings().settings.store.url === null) enterData(context);
   for (let attempt = 1; ; attempt += 1) {
     const contents = await fetchObject(context, '/control/data/backup');
     const { files: fileList, isReplica } = contents;

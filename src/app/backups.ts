@@ -9,7 +9,7 @@ import { createNodeFiles } from '../store/disk/files.ts';
 import type { OpenedStore } from '../store/store.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Nodes } from './nodes.ts';
-import { backupMetric } from './service-metrics.ts';
+import { backupMetrics } from './service-metrics.ts';
 
 type BackupsDeps = {
   readonly store: OpenedStore;
@@ -49,6 +49,6 @@ export function openBackups(
       }
     },
   });
-  metrics.add(backupMetric(() => backups.newestMs));
+  metrics.add(...backupMetrics(backups));
   return backups;
 }

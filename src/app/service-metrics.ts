@@ -3,6 +3,7 @@ import { VERSION } from '../base/version.ts';
 import type { IndexStatus } from '../books/book-queries.ts';
 import type { FollowerView } from '../followers/follower.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
+import type { ScheduledBackups } from '../maintenance/scheduled-backups.ts';
 import {
   counter, gauge, type Histogram, type LabelledValue, type MetricSource,
 } from '../server/metrics/metric-source.ts';
@@ -126,11 +127,18 @@ export function certificateMetric(read: () => number | null): MetricSource {
     'When the TLS certificate in use expires, in seconds since the epoch.', readTime(read));
 }
 
-/** `read` gives milliseconds since the epoch; null while there is no backup. */
-export function backupMetric(read: () => number | null): MetricSource {
-  return gauge('last_backup_timestamp_seconds',
-    'When the newest verified backup that the server made by itself was made, in seconds since the '
-    + 'epoch.', readTime(read));
+/** `newestMs` is since the epoch; null while there is no backup, or another node makes them. */
+export function backupMetrics(
+  backups: Pick<ScheduledBackups, 'newestMs' | 'status'>,
+): readonly MetricSource[] {
+  return [
+    gauge('last_backup_timestamp_seconds',
+      'When the newest verified backup that the server made by itself was made, in seconds since '
+      + 'the epoch.', readTime(() => backups.newestMs)),
+    gauge('last_backup_failed',
+      '1 while the last backup that the server tried to make by itself failed, the first one too.',
+      () => Number(backups.status.failure !== null)),
+  ];
 }
 
 /** Without a time the metric has no sample. */

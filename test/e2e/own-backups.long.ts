@@ -97,6 +97,7 @@ test('one that fails is an error line, an event, a finding of doctor, and in the
     assert.match(server.stderr(), /"level":"error","message":"the backup failed"/);
     const { backups } = JSON.parse((await ask(`${server.url}/api/status`)).text);
     assert.match(backups.failure.reason, /backup\.to .* cannot be made/);
+    assert.match((await ask(`${server.url}/metrics`)).text, /^hookshelf_last_backup_failed 1$/m);
     const doctor = await hookshelf(['doctor', ...words]);
     assert.equal(doctor.code, 1);
     assert.match(doctor.stdout, /backups +failed +the last one failed at .* cannot be made/);
@@ -104,8 +105,9 @@ test('one that fails is an error line, an event, a finding of doctor, and in the
     await until('it is made', () => listTars(to).length > 0);
     const mended = await hookshelf(['doctor', ...words]);
     assert.match(mended.stdout, /backups +ok +the newest is of /);
-    assert.doesNotMatch((await ask(`${server.url}/metrics`)).text,
-      /hookshelf_last_backup_timestamp_seconds 0/);
+    const { text } = await ask(`${server.url}/metrics`);
+    assert.doesNotMatch(text, /hookshelf_last_backup_timestamp_seconds 0/);
+    assert.match(text, /^hookshelf_last_backup_failed 0$/m);
     await server.stop();
     const resting = await hookshelf(['doctor', ...words], { environment });
     assert.match(resting.stdout, /backups +ok +the newest is hookshelf-/);

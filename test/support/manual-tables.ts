@@ -1,6 +1,6 @@
 /** The manual's tables of settings, commands and more, as the program itself has them. */
 import {
-  backupMetric, buildMetrics, certificateMetric, clientMetrics, deliveryMetrics, followerMetrics,
+  backupMetrics, buildMetrics, certificateMetric, clientMetrics, deliveryMetrics, followerMetrics,
   healthMetrics, incomingMetrics, indexMetrics, storeMetrics,
 } from '../../src/app/service-metrics.ts';
 import { createNodeMetrics } from '../../src/nodes/node-views.ts';
@@ -56,7 +56,7 @@ export function listMetrics(): readonly MetricSource[] {
     ...buildMetrics(), ...storeMetrics(nothing(), [], () => true),
     ...indexMetrics(nothing()), ...clientMetrics(nothing()), ...deliveryMetrics(nothing()),
     ...incomingMetrics(nothing()), ...healthMetrics(nothing()), ...followerMetrics(nothing()),
-    backupMetric(() => null), certificateMetric(() => null), ...createNodeMetrics(nothing()),
+    ...backupMetrics(nothing()), certificateMetric(() => null), ...createNodeMetrics(nothing()),
   );
   try {
     return metrics.list();

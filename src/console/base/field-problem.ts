@@ -39,7 +39,11 @@ export function formatPlace(steps: readonly (string | number)[]): string {
     names.push(String(step));
     if (names.length === 1) return findMemberLabel(names);
     if (names[0] === 'metadata') return `, ${step}`;
-    const label = findMemberLabel(names);
-    return `, ${label.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
+    return joinLabels('', findMemberLabel(names));
   }).join('');
+}
+
+/** `Reading, rating` */
+export function joinLabels(outer: string, inner: string): string {
+  return `${outer}, ${inner.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
 }

@@ -18,6 +18,7 @@ export type ModelSchema = {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
   readonly default?: unknown;
   readonly readOnly?: boolean;
   readonly writeOnly?: boolean;

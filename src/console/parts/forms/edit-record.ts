@@ -4,15 +4,22 @@
  */
 import { callApi, hasStatus } from '../../base/api-calls.ts';
 import { createSelect, fill, h, type Child } from '../../base/dom.ts';
+import {
+  joinMembers, separateMembers, type RecordMembers,
+} from '../../base/dotted-members.ts';
+import { joinLabels } from '../../base/field-problem.ts';
 import { formatStars, formatValue } from '../../base/format.ts';
 import { encodeJson, isContainer } from '../../base/json-text.ts';
-import { hasField, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
+import {
+  findModelName, findType, hasField, resolveSchema, type ModelSchema,
+} from '../../base/model-schema.ts';
 import { asyncButton, runExclusively } from '../buttons.ts';
 import { askToConfirm, openDialog } from '../dialog.ts';
 import { showNotice } from '../notice.ts';
 import { heading } from '../screen.ts';
 import { stackedTable } from '../tables.ts';
 import { InputError, findLabel, type FieldFactories } from './input-field.ts';
+import { CONDITION } from './model-field.ts';
 import { recordForm, submitButton } from './record-form.ts';
 
 const HIDDEN = '***';
@@ -112,7 +119,6 @@ function createPatch({ properties = {} }: ModelSchema, value: RecordMembers): Re
   return Object.fromEntries(Object.keys(properties).map((name) => [name, value[name] ?? null]));
 }
 
-export type RecordMembers = Readonly<Record<string, unknown>>;
 type Versions = {
   /** The record as it was when both began. */
   readonly base: RecordMembers;
@@ -129,16 +135,19 @@ type MergedMember = {
  * editing. Does not ask when they have changed no member that has a field.
  */
 async function mergeVersions(
-  { properties = {} }: ModelSchema, versions: Versions,
+  schema: ModelSchema, { base, mine, theirs }: Versions,
 ): Promise<RecordMembers | 'theirs' | null> {
-  const members = Object.entries(properties).filter(([, schema]) => hasField(schema))
-    .map(([name, schema]) => compareMember(name, schema, versions));
+  const { properties = {} } = schema;
+  const outerNames = Object.entries(properties).filter(([, member]) => isSeparable(member))
+    .map(([name]) => name);
+  const separate = (record: RecordMembers): RecordMembers => separateMembers(record, outerNames);
+  const versions = { base: separate(base), mine: separate(mine), theirs: separate(theirs) };
+  const members = listSeparateMembers(properties, outerNames)
+    .map(([name, member]) => compareMember(name, member, versions));
   const choices = new Map(members.filter((member) => member.isChangedByMe && member.isChangedByThem)
-    .map(({ name, schema }) => [name, createChoice(findLabel({ name, schema }))]));
-  const merge = (): RecordMembers => Object.fromEntries(members.map(({ name, isChangedByMe }) => {
-    const isMine = isChangedByMe && choices.get(name)?.value !== 'theirs';
-    return [name, (isMine ? versions.mine : versions.theirs)[name]] as const;
-  }).filter(([, value]) => value !== undefined));
+    .map((member) => [member.name, createChoice(member)]));
+  const merge = (): RecordMembers => joinMembers(members.map((member) =>
+    [member.name, mergeMember(member, choices.get(member.name)?.value, versions)] as const));
   if (!members.some(({ isChangedByThem }) => isChangedByThem)) return merge();
   const rows = members.filter((member) => member.isChangedByMe || member.isChangedByThem)
     .map((member) => renderMember(member, versions, choices.get(member.name)));
@@ -180,10 +189,66 @@ function compareMember(
   };
 }
 
-/** A select in which one of both has to be chosen. */
-function createChoice(label: string): HTMLSelectElement {
-  return createSelect([['', 'Choose…'], ['mine', 'Yours'], ['theirs', 'Theirs']], '',
-    { 'aria-label': `${label} to be saved`, required: true });
+/** The members with a field. Those of these objects stand for themselves: `reading.rating`. */
+function listSeparateMembers(
+  properties: Readonly<Record<string, ModelSchema>>, outerNames: readonly string[],
+): readonly (readonly [name: string, schema: ModelSchema])[] {
+  return Object.entries(properties).filter(([, schema]) => hasField(schema))
+    .flatMap(([name, schema]) => {
+      if (!outerNames.includes(name)) return [[name, schema] as const];
+      return Object.entries(resolveSchema(schema).properties ?? {})
+        .map(([innerName, inner]) => [`${name}.${innerName}`, {
+          ...inner,
+          title: joinLabels(findLabel({ name, schema }),
+            findLabel({ name: innerName, schema: inner })),
+        }] as const);
+    });
+}
+
+/**
+ * Whether two people may change different members of the object: not where it has required members,
+ * secrets, or a field of its own for the whole object.
+ */
+function isSeparable(schema: ModelSchema): boolean {
+  const { properties, required = [], 'x-form': form = {} } = resolveSchema(schema);
+  return properties !== undefined && required.length === 0 && form.field === undefined
+    && findModelName(schema) !== CONDITION
+    && !Object.values(properties).some(({ writeOnly }) => writeOnly === true);
+}
+
+/** A select in which one of both has to be chosen; of lists of names both are at first. */
+function createChoice({ name, schema }: MergedMember): HTMLSelectElement {
+  const first = canCombine(schema) ? ['both', 'Both'] as const : ['', 'Choose…'] as const;
+  return createSelect([first, ['mine', 'Yours'], ['theirs', 'Theirs']], first[0],
+    { 'aria-label': `${findLabel({ name, schema })} to be saved`, required: true });
+}
+
+function canCombine(schema: ModelSchema): boolean {
+  const { uniqueItems, items = {} } = resolveSchema(schema);
+  return uniqueItems === true && findType(resolveSchema(items)) === 'string';
+}
+
+function mergeMember(
+  { name, isChangedByMe }: MergedMember, choice: string | undefined,
+  { base, mine, theirs }: Versions,
+): unknown {
+  if (!isChangedByMe || choice === 'theirs') return theirs[name];
+  return choice === 'both' ? combineLists(base[name], mine[name], theirs[name]) : mine[name];
+}
+
+/** Their list, with what I have added to it and without what I have removed. */
+function combineLists(base: unknown, mine: unknown, theirs: unknown): unknown {
+  const before = listTexts(base);
+  const own = listTexts(mine);
+  const texts = new Set([
+    ...listTexts(theirs).filter((text) => own.includes(text) || !before.includes(text)),
+    ...own.filter((text) => !before.includes(text)),
+  ]);
+  return texts.size === 0 ? undefined : [...texts];
+}
+
+function listTexts(list: unknown): readonly unknown[] {
+  return Array.isArray(list) ? list : [];
 }
 
 function renderMember(

@@ -14,7 +14,7 @@ import {
 
 /** Texts that may be longer get several lines: paths and ids have one. */
 const LINE_LENGTH = 4096;
-const CONDITION = 'WebhookConditionBody';
+export const CONDITION = 'WebhookConditionBody';
 const INPUT_TYPES = ['string', 'number', 'integer'];
 
 export function modelField(options: FieldOptions): Field {

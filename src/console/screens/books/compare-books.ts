@@ -1,4 +1,5 @@
 /** Compares two books member by member. Pure. */
+import { separateMembers } from '../../base/dotted-members.ts';
 import { encodeJson, isContainer, parseJson } from '../../base/json-text.ts';
 import type { Book } from '../../../books/book.ts';
 import { COMBINED_MEMBERS, chooseValues, type MergeChoice } from '../../../books/merge-choice.ts';
@@ -36,7 +37,7 @@ type ComparedChoice = {
 
 /** The members that can be chosen, those of `reading` one by one; an empty list is none. */
 export function listMergeChoices(target: Book, duplicate: Book): readonly ComparedChoice[] {
-  const [members, otherMembers] = [separateMembers(target), separateMembers(duplicate)];
+  const [members, otherMembers] = [listMembers(target), listMembers(duplicate)];
   const choices = chooseValues(Object.fromEntries(members), Object.fromEntries(otherMembers));
   return compareValues(members, otherMembers)
     .filter(({ isDifferent }) => isDifferent)
@@ -46,13 +47,9 @@ export function listMergeChoices(target: Book, duplicate: Book): readonly Compar
     }));
 }
 
-function separateMembers(book: Book): readonly KeyedValue[] {
-  const { reading = {}, ...members } = omitGiven(book);
-  const values: readonly KeyedValue[] = [
-    ...Object.entries(members),
-    ...Object.entries(reading).map(([name, value]) => [`reading.${name}`, value] as const),
-  ];
-  return values.filter(([, value]) => !Array.isArray(value) || value.length > 0);
+function listMembers(book: Book): readonly KeyedValue[] {
+  return Object.entries(separateMembers(omitGiven(book), ['reading']))
+    .filter(([, value]) => !Array.isArray(value) || value.length > 0);
 }
 
 type KeyedValue = readonly [key: string, value: unknown];

@@ -2,6 +2,7 @@
 import { callApi, countItems, getJson } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { fill, h, refill, type Child } from '../../base/dom.ts';
+import type { RecordMembers } from '../../base/dotted-members.ts';
 import { formatQuantity, optionalTime, timeElement } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { loadModel, pickMembers } from '../../base/model-schema.ts';
@@ -16,7 +17,7 @@ import { deleteWebhook } from '../../parts/deletion.ts';
 import { askToConfirm, formatCommand } from '../../parts/dialog.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
-import { editRecord, type RecordMembers } from '../../parts/forms/edit-record.ts';
+import { editRecord } from '../../parts/forms/edit-record.ts';
 import { JobWatch } from '../../parts/lists/job-watch.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { forgetNewSecret, rotateButton, showNewSecret } from '../../parts/rotate-secret.ts';

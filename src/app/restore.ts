@@ -39,7 +39,10 @@ export async function restoreData(options: RestoreDataOptions): Promise<RestoreR
 async function readTokens(options: RestoreDataOptions): Promise<TokenRecords | null> {
   const { directory, files, specs } = options;
   try {
-    const { collections } = await recoverState({ directory, files, specs });
+    // The data may be of a newer version, and the backup one from before the upgrade.
+    const { collections } = await recoverState({
+      directory, files, specs, skipsUnknownCollections: true,
+    });
     const collection = collections.get(TOKENS.name);
     assert(collection !== undefined, 'the specs of a data directory have its tokens');
     return new Map([...walkRecords(collection)].map(({ id, bytes }) => [id, bytes.toString()]));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { unlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -49,6 +49,34 @@ for (const [what, toDays, begin, end, code, status] of [
       assert.equal(await expiryMetric(server),
         Date.parse(new X509Certificate(renewed).validTo) / 1000);
       assert.ok(server.stderr().includes(`expires soon: its last day is ${lastDayOf(renewed)}`));
+      await server.stop();
+    }));
+}
+
+for (const [what, spoil, problem] of [
+  ['no certificate', (cert: string) => writeFileSync(cert, 'garbage'), /server\.tlsCert \(/],
+  ['nothing', (cert: string) => unlinkSync(cert), /cannot read server\.tlsCert: ENOENT/],
+] as const) {
+  test(`when the files hold ${what} any more, doctor says so of the next start`, () =>
+    inFolder(async (folder) => {
+      const data = join(folder, 'data');
+      const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+      putCertificate(cert, key, { toDays: 99 });
+      const server = await startServer(['--data', data], {
+        environment: { HOOKSHELF_SERVER_TLS_CERT: cert, HOOKSHELF_SERVER_TLS_KEY: key },
+      });
+      spoil(cert);
+      await hangUp(server, 'could not be read again');
+      const [line = ''] = server.stderr().split('\n')
+        .filter((text) => text.includes('could not be read again'));
+      assert.match(JSON.parse(line).reason, problem);
+      assert.doesNotMatch(line, /"stack"/);
+      const { code, stdout } = await hookshelf(['doctor', '--json', '--data', data]);
+      const findings = JSON.parse(stdout).filter(({ check }: { check: string }) =>
+        check === 'certificate');
+      assert.deepEqual([code, findings.map(({ status }: { status: string }) => status)],
+        [0, ['ok', 'warning']]);
+      assert.match(findings[1].detail, problem);
       await server.stop();
     }));
 }

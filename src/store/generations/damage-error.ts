@@ -59,7 +59,7 @@ export function unknownCollectionError(
   const where = typeof place === 'string' ? place : formatPosition(place);
   const names = collections.map((name) => `"${name}"`).join(', ');
   return new AppError('damaged', `${where}: records of ${names}, which this version does not know. `
-    + `Nothing is damaged, another version wrote them: ${FORMAT_HINT}`);
+    + `Nothing is damaged, it is data of another version: ${FORMAT_HINT}`);
 }
 
 /** Tells how to go on with data of a format that this program does not read. */

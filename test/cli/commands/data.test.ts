@@ -171,6 +171,10 @@ test('data of another version names the program that wrote them, and no restore'
       assert.doesNotMatch(stderr, /data:restore/);
     }
     const { stdout } = await place.run(['doctor']);
+    const older = join(place.folder, 'older.tar');
+    await runCommand(['data:backup', '--to', older, '--data', fresh]);
+    const back = await place.run(['data:restore', '--from', older, '--replace']);
+    assert.deepEqual([back.code, back.stderr], [0, '']);
     assert.match(stdout, /^store +failed .*records of "newer", .* go on with the hookshelf/m);
     assert.doesNotMatch(stdout, /data:restore/);
   }, async (directory) => {

@@ -4,7 +4,7 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../../../base/errors.ts';
+import { isAccessRefused, isError, messageOf } from '../../../base/errors.ts';
 import { explainFileError } from '../../../base/file-error.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
@@ -12,25 +12,32 @@ import {
   ACTIONS_FOLDER, findActionModules,
 } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { listCommands } from '../../../webhooks/actions/commands/command-directory.ts';
+import type { Settings } from '../../../settings/load-settings.ts';
 import { expectObject, expectObjects, formatValue } from '../resource-commands.ts';
 import { failed, hint, ok, warning } from './doctor-finding.ts';
-import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
+import type { DoctorFinding, DoctorFindings, DoctorSubject } from './doctor-finding.ts';
 import type { RunningServer } from './running-server.ts';
 
 // Loaded lazily: most servers have no certificate, and containers run `doctor` often.
 const loadCertificates = lazyImport(() => import('../../../app/certificate.ts'));
 const NO_CERTIFICATE = 'none is set: plain HTTP';
 
-/** Looks at the certificate that a running server uses: its files may hold another by now. */
+/**
+ * Looks at the certificate that a running server uses, and whether it can be read from its files
+ * again: when a signal finds there what is no good, the old one stays in use until the next start.
+ */
 export async function checkCertificate(
   { context, settings, getServer }: DoctorSubject,
-): Promise<DoctorFinding> {
+): Promise<DoctorFindings> {
   const server = getServer();
   if (server !== null) {
     const { certificate } = expectObject(server.status['server']);
     if (certificate === null) return ok(NO_CERTIFICATE);
-    return describeExpiry(
+    const inUse = await describeExpiry(
       Date.parse(formatValue(expectObject(certificate)['expiresAt'])), context.io.now());
+    const problem = context.serverUrl === null ? await findFileProblem(context, settings) : null;
+    return problem === null ? inUse : [inUse, warning(
+      `of the files, which the next start reads: ${problem}`, 'mend them and send SIGHUP')];
   }
   if (settings.server.tlsCert === null) return ok(NO_CERTIFICATE);
   context.enterDataAsOwner();
@@ -44,6 +51,19 @@ export async function checkCertificate(
     return context.identity.needsSwitch
       ? warning(messageOf(thrown), 'root may still read it: name it to serve in the environment')
       : failed(messageOf(thrown), '');
+  }
+}
+
+/** null also where we may not read the files: the server may. */
+async function findFileProblem(
+  context: DoctorSubject['context'], settings: Settings,
+): Promise<string | null> {
+  context.enterDataAsOwner();
+  try {
+    (await loadCertificates()).readCertificate(settings);
+    return null;
+  } catch (thrown) {
+    return isError(thrown) && isAccessRefused(thrown.cause) ? null : messageOf(thrown);
   }
 }
 

@@ -7,6 +7,7 @@ import { openApp } from '../../../app.ts';
 import type { App } from '../../../app.ts';
 import { readCertificate } from '../../../app/certificate.ts';
 import { checkTokenLength, type PreopenedResources } from '../../../app/listening.ts';
+import { AppError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import { reservePort } from '../../../server/listening/listener.ts';
 import type { ActivatedSocket } from '../../../server/listening/activated-sockets.ts';
@@ -125,7 +126,8 @@ function renewCertificate(app: App | null, logger: Logger, signal: string | null
     else if (signal !== null) logger.info(`${signal}: there is no certificate to read again`);
   } catch (thrown) {
     // The old certificate stays in use.
-    logger.error('the certificate could not be read again', { error: thrown });
+    logger.error('the certificate could not be read again',
+      thrown instanceof AppError ? { reason: thrown.message } : { error: thrown });
   }
 }
 

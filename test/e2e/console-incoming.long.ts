@@ -86,6 +86,43 @@ test('a scheme that lacks members is told which', { skip }, async () => {
   await person.sees('Scheme is not JSON');
 });
 
+test('a token in a header takes its name alone', { skip }, async () => {
+  const { person } = at;
+  await at.open('#/incoming/new');
+  await person.choose('Sender', 'A token');
+  await person.sees('Leave the secret empty and one is made.');
+  await person.fill('textbox', 'Path', 'of-a-token');
+  await person.click('button', 'Next: what is done');
+  await person.sees(/Where the token stands.*is required/s);
+  await person.choose(/^Where the token stands/, 'In the header');
+  await person.fill('textbox', 'Such as X-Token', 'X Token');
+  await person.click('button', 'Next: what is done');
+  await person.sees(/Where the token stands.*header/s);
+  await person.fill('textbox', 'Such as X-Token', 'X-Token');
+  await person.click('button', 'Next: what is done');
+  await person.choose('Action', 'Write');
+  await person.click('button', 'Create it, then test it');
+  await person.click('button', 'Send a test request');
+  await person.sees('It was answered 200.');
+  const refused = await ask(`${at.url}/webhook/in/of-a-token`, {
+    method: 'POST', body: {}, headers: { 'x-token': 'another' },
+  });
+  assert.equal(refused.status, 401);
+  await person.click('link', 'Done');
+  await person.click('button', 'Edit');
+  await person.choose('Sender', 'A token');
+  await person.choose(/^Where the token stands/, 'In the parameter');
+  await person.fill('textbox', 'Such as token', 'key');
+  await person.click('button', 'Save');
+  await person.sees('Saved.');
+  const { verification } = await at.call('GET', '/api/incoming-webhooks/of-a-token');
+  assert.deepEqual(verification, { preset: 'custom', scheme: {
+    algorithm: 'token', key: 'utf8', content: '',
+    signature: { from: { query: 'key' }, encoding: 'utf8' },
+  } });
+  await at.isClean();
+});
+
 test('a path that is taken is told beside its field', { skip }, async () => {
   const { person } = at;
   await at.makeIncoming('taken');

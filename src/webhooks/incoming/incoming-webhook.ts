@@ -110,6 +110,14 @@ export const incomingSchema = describeObject({
         {
           name: 'verification', help: 'what the preset needs, such as {"url":"https://…"}',
         },
+        {
+          name: 'token-header', placeholder: '<name>', isForNew: true,
+          help: 'without a preset: the secret is a token, in this header',
+        },
+        {
+          name: 'token-query', placeholder: '<name>', isForNew: true,
+          help: 'the same, in this parameter of the address',
+        },
       ],
     },
     previousSecret: previousSecretMember,

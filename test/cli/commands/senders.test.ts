@@ -54,6 +54,24 @@ for (const way of WAYS) {
     assert.deepEqual(changed.verification, { preset: 'github' });
     assert.ok(!('allowedAddresses' in changed) && !('bodyFormat' in changed));
 
+    const create = ['incomingwebhook:create', '--action-config', 'log', '--secret-file', secret];
+    for (const [option, from] of [['header', { header: 'X-Token' }], ['query', { query: 'key' }],
+    ] as const) {
+      await run(0, ...create, '--path-segment', option, `--token-${option}`,
+        ...Object.values(from));
+      const { verification } = JSON.parse(await run(0, 'incomingwebhook:show', option, '--json'));
+      assert.deepEqual(verification, { preset: 'custom', scheme: {
+        algorithm: 'token', key: 'utf8', content: '', signature: { from, encoding: 'utf8' },
+      } });
+      await run(0, 'incomingwebhook:test', option);
+    }
+    for (const other of [
+      ['--preset', 'github'], ['--verification', '{}'], ['--token-query', 'b'],
+    ]) {
+      assert.match(await run(2, ...create, '--path-segment', 'x', '--token-header', 'a', ...other),
+        new RegExp(`--token-header says all of it: leave out ${other[0]}`));
+    }
+
     const body = file('body', BODY);
     const right = file('right', `POST /webhook/in/pay HTTP/1.1\r\nHost: a\r\n`
       + `X-Hub-Signature-256: sha256=${hex(BODY)}\r\n`);

@@ -39,6 +39,8 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'hookshelf incomingwebhook:create --path-segment ci --action-config to-ci --generate-secret',
       'hookshelf incomingwebhook:create --path-segment a --action-config to-log --secret-file -',
+      'hookshelf incomingwebhook:create --path-segment b --action-config to-log --token-header '
+        + 'X-Token --generate-secret',
     ],
     load: lazyChangeCommand(incomingKind, 'create'),
   },

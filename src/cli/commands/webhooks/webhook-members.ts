@@ -167,9 +167,17 @@ function parseCertificateFile(bytes: Buffer): unknown {
   };
 }
 
-/** Combines `--preset` and `--verification`. */
+/** Combines `--preset` and `--verification`, or reads `--token-header` or `--token-query`. */
 async function readVerification(context: CommandContext): Promise<JsonObject> {
   const { args } = context;
+  const [tokenOption, otherOption] = VERIFICATION_OPTIONS.filter((name) => args.has(name));
+  const tokenPlace = TOKEN_PLACES.find((place) => `token-${place}` === tokenOption);
+  if (tokenOption !== undefined && tokenPlace !== undefined) {
+    if (otherOption === undefined) {
+      return createTokenVerification(tokenPlace, args.get(tokenOption));
+    }
+    throw new AppError('usage', `--${tokenOption} says all of it: leave out --${otherOption}`);
+  }
   const preset = args.find('preset');
   const presetMember = preset === undefined ? {} : { preset };
   if (!args.has('verification')) return presetMember;
@@ -179,6 +187,19 @@ async function readVerification(context: CommandContext): Promise<JsonObject> {
     throw new AppError('usage', '--preset contradicts the preset of --verification');
   }
   return { ...value, ...presetMember };
+}
+
+const TOKEN_PLACES = ['header', 'query'] as const;
+const VERIFICATION_OPTIONS = ['token-header', 'token-query', 'preset', 'verification'];
+
+/** The secret itself stands in the header or the parameter of that name. */
+function createTokenVerification(place: typeof TOKEN_PLACES[number], name: string): JsonObject {
+  return {
+    preset: 'custom', scheme: {
+      algorithm: 'token', key: 'utf8', content: '',
+      signature: { from: { [place]: name }, encoding: 'utf8' },
+    },
+  };
 }
 
 /** Converts `header:<name>`, `json:<path>` or JSON for the API; passes other text on. */

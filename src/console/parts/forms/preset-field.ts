@@ -12,23 +12,27 @@ type PresetChoices = {
   readonly choices: readonly (readonly [value: string, label: string])[];
   /** The further members of a choice, of the member's `model`. */
   readonly selectMembers: (model: ModelSchema, choice: string) => ModelSchema;
+  /** Makes the value of a choice from its members, where that is more than a preset and they. */
+  readonly toValue?: (choice: string, members: Readonly<Record<string, unknown>>) => unknown;
   /** Gets the choice, also once at the beginning. */
   readonly onChange?: (choice: string) => void;
 };
 
 export function presetField(
-  options: FieldOptions, { choices, selectMembers, onChange }: PresetChoices,
+  options: FieldOptions, { choices, selectMembers, toValue = createValue, onChange }: PresetChoices,
 ): Field {
   const model = resolveSchema(options.schema);
-  const { preset, scheme }: { readonly preset?: string; readonly scheme?: unknown } =
+  const { scheme, ...others }: { readonly preset?: string; readonly scheme?: unknown } =
     { ...options.value as object };
-  const select = createSelect(choices, preset ?? (scheme === undefined ? '' : SCHEME));
+  const initialChoice = others.preset ?? (scheme === undefined ? '' : SCHEME);
+  const select = createSelect(choices, initialChoice);
   const choice = inputField(options, select, () => select.value);
   const container = h('div.record');
   let members = new MemberFields({}, {});
   const show = (): void => {
-    members = new MemberFields(
-      selectMembers(model, select.value), options.value, options.factories);
+    // The stored scheme is for the stored choice alone: another may have a field of that name.
+    members = new MemberFields(selectMembers(model, select.value),
+      select.value === initialChoice ? options.value : others, options.factories);
     fill(container, ...members.elements);
     onChange?.(select.value);
   };
@@ -36,9 +40,7 @@ export function presetField(
   show();
   return {
     element: h('div.record', choice.element, container),
-    read: () => select.value === '' ? undefined : {
-      ...select.value === SCHEME ? {} : { preset: select.value }, ...members.read(),
-    },
+    read: () => select.value === '' ? undefined : toValue(select.value, members.read()),
     showError: (steps, detail) =>
       members.showError(steps, detail) || choice.showError([], detail),
     clearError() {
@@ -46,4 +48,8 @@ export function presetField(
       members.clearErrors();
     },
   };
+}
+
+function createValue(choice: string, members: Readonly<Record<string, unknown>>): unknown {
+  return { ...choice === SCHEME ? {} : { preset: choice }, ...members };
 }

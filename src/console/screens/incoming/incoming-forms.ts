@@ -71,11 +71,46 @@ export function createSenderFields(
   return {
     sender: (options) => presetField(options, {
       choices: [['', 'Anybody, or X-Signature where there is a secret'],
+        [TOKEN, 'A token in a header or in the address'],
         ...presets.map(({ name, sender }) => [name, sender] as const)],
-      selectMembers: (model, name) => selectMembers(model, find(name)),
-      onChange: (name) => onChange(find(name)),
+      selectMembers: (model, name) =>
+        name === TOKEN ? TOKEN_MODEL : selectMembers(model, find(name)),
+      toValue: (preset, members) =>
+        preset === TOKEN ? createTokenVerification(members) : { preset, ...members },
+      onChange: (name) => onChange(name === TOKEN ? describeToken(find('custom')) : find(name)),
     }),
   };
+}
+
+/** The choice of a scheme with a token; no preset has such a name. */
+const TOKEN = '{token}';
+/** Errors of the scheme are shown beside the place of its token. */
+const TOKEN_MODEL: ModelSchema = {
+  properties: {
+    scheme: {
+      title: 'Where the token stands', 'x-form': {
+        choices: [
+          ['', 'Choose…'], ['header', 'In the header', 'Such as X-Token'],
+          ['query', 'In the parameter of the address', 'Such as token'],
+        ],
+      },
+    },
+  },
+  required: ['scheme'],
+};
+
+function createTokenVerification({ scheme: from }: Readonly<Record<string, unknown>>): unknown {
+  return {
+    preset: 'custom', scheme: {
+      algorithm: 'token', key: 'utf8', content: '', signature: { from, encoding: 'utf8' },
+    },
+  };
+}
+
+/** The token may be made here, and its sender has no name to begin a path with. */
+function describeToken(custom: PresetDescription | null): PresetDescription | null {
+  return custom === null ? null
+    : { ...custom, name: '', sender: 'the sender', secretFrom: 'here' };
 }
 
 /** The members that a preset needs, or takes. */

@@ -68,6 +68,7 @@ import type { Settings } from './settings/load-settings.ts';
 import { Broadcast } from './stream/broadcast.ts';
 import { createStreamRoute } from './stream/stream-route.ts';
 import { createNodeFiles } from './store/disk/files.ts';
+import { holdsData } from './store/disk/inventory.ts';
 import { EPOCHS } from './store/epochs.ts';
 import { acquireLock } from './store/lock/directory-lock.ts';
 import type { DirectoryLock } from './store/lock/directory-lock.ts';
@@ -153,9 +154,11 @@ const INDEX_SHARE = 1 / 8;
 // Pending deliveries are records and no cache: the more are queued, the fewer books stay in memory.
 const PENDING_SHARE = 1 / 8;
 
+/** The collections of a data directory that hold what people keep there. */
+const CONTENT_COLLECTIONS = [bookResource.collection, ...webhookCollections];
 /** The collections of a data directory. */
 export const COLLECTIONS: readonly CollectionSpec[] =
-  [bookResource.collection, ...webhookCollections, TOKENS, IDEMPOTENCY_KEYS, NODES, LEASES, EPOCHS];
+  [...CONTENT_COLLECTIONS, TOKENS, IDEMPOTENCY_KEYS, NODES, LEASES, EPOCHS];
 const COLLECTION_NAMES = COLLECTIONS.map(({ name }) => name);
 
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
@@ -239,7 +242,9 @@ function openOwnBackups(
 ): ScheduledBackups | null {
   const { backup: { to, everyHours, keep }, server: { paused } } = deps.settings;
   if (!deps.isServer || paused || to === null || everyHours === 0) return null;
-  const backups = openBackups({ ...deps, webhooks }, { to, everyHours, keep });
+  const isEmpty = (): boolean =>
+    CONTENT_COLLECTIONS.every(({ name }) => deps.store.collection(name).size === 0);
+  const backups = openBackups({ ...deps, webhooks, isEmpty }, { to, everyHours, keep });
   closers.add(() => backups.close());
   return backups;
 }
@@ -267,6 +272,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   closers.add(() => commands.close());
   const sharedLog = options.sharedLog
     ?? await prepareSharedLog({ data, files, settings, logger, clock, role });
+  const isNew = role === 'server' && sharedLog === null && !holdsData(files, data);
   const store = await openStore({
     directory: data, files, logger, clock, specs: COLLECTIONS, refusal: lock.refusal,
     limits: computeMemoryLimits(maxMemoryBytes),
@@ -276,6 +282,10 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   });
   closers.add(() => store.close());
   announceEngine(store.replica, logger);
+  if (isNew) {
+    logger.warning(`made a new, empty data directory at ${data}: if there was data, see whether `
+      + 'this is the place and its disk is mounted');
+  }
   return { lock, actions, commands, store, sharedLog };
 }
 

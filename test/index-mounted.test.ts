@@ -23,6 +23,8 @@ async function mount(
   const logger = { debug: note, info: note, warning: note, error: note };
   const shelf = await openHookshelf(context, { logger, settings: { server } });
   const { url } = await serveHandler(context, wrap(shelf.handler));
+  // The start tells of the new data directory.
+  logged.length = 0;
   return { shelf, logged, url };
 }
 

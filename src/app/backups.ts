@@ -18,6 +18,7 @@ type BackupsDeps = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly webhooks: Pick<Webhooks, 'tellBackupFailed'>;
+  readonly isEmpty: () => boolean;
 };
 
 /** Throws `usage` where `backup.to` is the data directory or below it. */
@@ -33,12 +34,12 @@ export function findNewestBackup(folder: string, data: string, nowMs: number): s
 
 /** The caller starts and closes it. */
 export function openBackups(
-  { store, nodes, clock, logger, metrics, webhooks }: BackupsDeps,
+  { store, nodes, clock, logger, metrics, webhooks, isEmpty }: BackupsDeps,
   { to, everyHours, keep }: { readonly to: string; readonly everyHours: number;
     readonly keep: number; },
 ): ScheduledBackups {
   const backups = new ScheduledBackups({
-    store, clock, log: logger, files: createNodeFiles(), plan: { to, everyHours, keep },
+    store, clock, log: logger, files: createNodeFiles(), plan: { to, everyHours, keep }, isEmpty,
     isMaker: () => nodes === null || nodes.ownership.isMaintainer(),
     async onFailure(failure) {
       try {

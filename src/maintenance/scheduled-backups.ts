@@ -2,7 +2,8 @@
  * Backups that a server makes by itself, beside traffic. The next time counts from the newest
  * backup in the folder, so that restarts neither skip a backup nor make one more. A backup is
  * verified under a temporary name: a file with the name of a backup is whole. Old backups are
- * deleted only after that. One of several nodes over an engine makes the backups.
+ * deleted only after that. One of several nodes over an engine makes the backups. Where there are
+ * backups, none is made of empty data: its disk may be missing, and good backups would be deleted.
  */
 import { join } from 'node:path';
 import { formatTimestamp, formatTimestampOrNull } from '../base/clock.ts';
@@ -37,6 +38,8 @@ type ScheduledBackupsDeps = {
   readonly plan: { readonly to: string; readonly everyHours: number; readonly keep: number };
   /** Whether this node makes the backups: one of several nodes does. */
   readonly isMaker: () => boolean;
+  /** Whether the store holds nothing that people keep there. */
+  readonly isEmpty: () => boolean;
   /** Tells of a failure; must not throw. */
   readonly onFailure: (failure: BackupFailure) => Promise<void>;
 };
@@ -59,7 +62,7 @@ export class ScheduledBackups {
   #isClosed = false;
   #newestMs: number | null = null;
   #failure: BackupsStatus['failure'] = null;
-  /** After a failure the next attempt comes at this time of the monotonic clock, or later. */
+  /** The next attempt after one that failed or was skipped: at this monotonic time, or later. */
   #retryMonotonicMs = -Infinity;
 
   constructor(deps: ScheduledBackupsDeps) {
@@ -105,22 +108,36 @@ export class ScheduledBackups {
    * clock may be set meanwhile, so no wait is long.
    */
   async #check(): Promise<number> {
-    const { clock, isMaker } = this.#deps;
+    const { isMaker, isEmpty } = this.#deps;
     if (!isMaker()) {
       this.#forget();
       return MAKER_CHECK_MS;
     }
     try {
       const dueMs = this.#findDueMs();
+      if (dueMs <= 0 && this.#newestMs !== null && isEmpty()) return this.#skip();
       if (dueMs <= 0) await this.#make();
       return this.#limitWait(dueMs > 0 ? dueMs : this.#everyMs);
     } catch (thrown) {
       if (this.#isClosed) return CHECK_MS;
-      const retryMs = Math.max(Math.min(this.#everyMs, RETRY_MS_MAX), CHECK_MS_MIN);
-      this.#retryMonotonicMs = clock.monotonicMs() + retryMs;
+      const delayMs = this.#postpone();
       await this.#tellFailure(thrown);
-      return this.#limitWait(retryMs);
+      return delayMs;
     }
+  }
+
+  #skip(): number {
+    const { log, plan: { to } } = this.#deps;
+    log.warning('no backup is made, as there are backups and the data is empty now: see whether '
+      + 'the data directory is the right one and its disk is mounted', { to });
+    return this.#postpone();
+  }
+
+  /** Lets the next attempt wait, and returns the milliseconds until the next check. */
+  #postpone(): number {
+    const retryMs = Math.max(Math.min(this.#everyMs, RETRY_MS_MAX), CHECK_MS_MIN);
+    this.#retryMonotonicMs = this.#deps.clock.monotonicMs() + retryMs;
+    return this.#limitWait(retryMs);
   }
 
   /** Called when another node makes the backups: our last one would look like a late backup. */

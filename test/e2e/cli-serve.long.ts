@@ -42,9 +42,11 @@ test('commands work while the server runs, after kill -9, and without it', () =>
     await server.stop('SIGKILL');
     const shown = await hookshelf(['book:show', '--data', data, '--json', '--id', id]);
     assert.equal(JSON.parse(shown.stdout).title, 'Emma');
+    const isNew = /"level":"warning","message":"made a new, empty data directory at [^"]*mounted"/;
+    assert.match(server.stderr(), isNew);
     const again = await startServer(['--data', data]);
     assert.equal(await statusOf(`${again.url}/api/books/${id}`), 200);
-    await again.stop();
+    assert.doesNotMatch((await again.stop()).stderr, isNew);
   }));
 
 test('serve --paused says that it sends nothing, and the next start sends what waited', (context) =>

@@ -57,8 +57,11 @@ class SetClock implements Clock {
   }
 }
 
-async function open({ keep = 3, isMaker = () => true, files = createNodeFiles() }: {
-  readonly keep?: number; readonly isMaker?: () => boolean; readonly files?: Files;
+async function open({
+  keep = 3, isMaker = () => true, isEmpty = () => false, files = createNodeFiles(),
+}: {
+  readonly keep?: number; readonly isMaker?: () => boolean; readonly isEmpty?: () => boolean;
+  readonly files?: Files;
 } = {}) {
   const folder = createTemporaryFolder();
   const [data, to] = [join(folder, 'data'), join(folder, 'backups')];
@@ -73,7 +76,7 @@ async function open({ keep = 3, isMaker = () => true, files = createNodeFiles() 
   const clock = new SetClock();
   const failures: BackupFailure[] = [];
   const create = (): ScheduledBackups => new ScheduledBackups({
-    store, files, clock, log: silentLogger, isMaker, plan: { to, everyHours: 24, keep },
+    store, files, clock, log: silentLogger, isMaker, isEmpty, plan: { to, everyHours: 24, keep },
     onFailure: async (failure) => void failures.push(failure),
   });
   const backups = create();
@@ -133,6 +136,23 @@ test('the oldest are deleted after a newer one is verified, and other files stay
   await store.close();
 });
 
+test('of empty data only the first is made, which pushes no other one out', async () => {
+  let isEmpty = true;
+  const { names, pass, backups, failures, store } =
+    await open({ keep: 1, isEmpty: () => isEmpty });
+  await pass(0);
+  await pass(24 * HOUR_MS);
+  assert.deepEqual(names(), ['hookshelf-20261127T090000Z.tar']);
+  isEmpty = false;
+  await pass(HOUR_MS - 1);
+  assert.deepEqual(names(), ['hookshelf-20261127T090000Z.tar']);
+  await pass(1);
+  assert.deepEqual(names(), ['hookshelf-20261128T100000Z.tar']);
+  assert.deepEqual(failures, []);
+  await backups.close();
+  await store.close();
+});
+
 test('a clock that is set back makes one more, and loses none', async () => {
   const { names, pass, backups, clock, store } = await open({ keep: 1 });
   await pass(0);
@@ -172,7 +192,8 @@ test('over an engine a part that another node may still write stays for an hour'
     written(ageMs);
     const backups = new ScheduledBackups({
       store: shared as never, files: createNodeFiles(), clock, log: silentLogger,
-      isMaker: () => true, plan: { to, everyHours: 24, keep: 3 }, onFailure: async () => {},
+      isMaker: () => true, isEmpty: () => false, plan: { to, everyHours: 24, keep: 3 },
+      onFailure: async () => {},
     });
     backups.start();
     clock.pass(0);

@@ -1,7 +1,7 @@
 /** A list of attempts in order, each as a step, and when the next one is due. */
 import { h, type Child } from '../base/dom.ts';
 import { formatDuration, timeElement } from '../base/format.ts';
-import { encodeJson } from '../base/json-text.ts';
+import { encodeJson, formatPrettyJson } from '../base/json-text.ts';
 import type { Attempt } from '../../webhooks/deliveries/delivery.ts';
 
 export type TimelineStep = {
@@ -45,7 +45,16 @@ type CommandData = {
   readonly truncated?: boolean;
 };
 
-/** A run of the action of a route: its outcome, and the output of a command. */
+/** The data of a run of `http-forward` that failed. */
+type ForwardData = {
+  readonly method: string;
+  /** Without secrets. */
+  readonly url: string;
+  /** The beginning of the answer; absent: there was none. */
+  readonly response?: string;
+};
+
+/** A run of the action of a route: its outcome, the output of a command, a forward's answer. */
 export function runStep(
   { at, durationMs, success = false, message = null, data = null }: Attempt,
 ): TimelineStep {
@@ -54,6 +63,13 @@ export function runStep(
   if (data === null) return step;
   if ('coalesced' in data && data.coalesced === true) {
     return { ...step, text: 'coalesced: a newer request ran for it' };
+  }
+  if (isForwardData(data)) {
+    const { method, url, response = '' } = data;
+    return {
+      ...step, note: `${method} ${url}`,
+      detail: formatPrettyJson(response) ?? formatOutput(response),
+    };
   }
   if (!isCommandData(data)) return { ...step, detail: formatOutput(data) };
   const { exitCode, signal, durationMs: ranMs, output, truncated = false } = data;
@@ -73,6 +89,10 @@ function formatOutput(output: unknown): string | null {
 function isCommandData(data: object): data is CommandData {
   return 'exitCode' in data && 'signal' in data
     && 'durationMs' in data && typeof data.durationMs === 'number';
+}
+
+function isForwardData(data: object): data is ForwardData {
+  return 'statusCode' in data && 'method' in data && 'url' in data;
 }
 
 function renderStep(

@@ -1,15 +1,17 @@
 /**
  * The built-in action `http-forward`. It sends on the payload in the very bytes that came, so that
  * a signature over them stays valid; with `pass` it sends the whole request. The caller, who may be
- * anybody, never learns the target.
+ * anybody, never learns the target; the record of a failed run has it, with the answer's beginning.
  */
 import { isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import type { FieldError } from '../../base/errors.ts';
+import { redactText } from '../../base/log.ts';
 import { addTraceHeaders } from '../../base/trace-context.ts';
 import { quote } from '../../base/text/error-message.ts';
 import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
 import {
-  isSuccessStatus, networkErrorCode, formatResponseBody, type HttpSender,
+  decodeTextStart, formatResponseBody, hideSecrets, isSuccessStatus, listHeaderSecrets,
+  networkErrorCode, RESPONSE_BYTES_MAX, SECRET_LENGTH_MIN, type HttpSender,
 } from '../members/http-sender.ts';
 import {
   DEFAULT_METHOD, parseConfiguredHeaders, findHeaderProblems, hasRequestBody, headersSchema,
@@ -23,6 +25,7 @@ import { listQueryParameters } from '../senders/request/hide-signature.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';
 import { findUnknownOptions, type ActionCall, type RegisteredAction } from './action-registry.ts';
+import { DetailedRunResult } from './run-action.ts';
 
 export type Forward = {
   readonly url: string;
@@ -38,6 +41,8 @@ type QueueForward = (forward: Forward) => Promise<string>;
 
 /** The body without a payload: the target is told that the body is JSON. */
 const EMPTY_PAYLOAD = Buffer.from('[]');
+/** A relay sends on the query of a caller, and each of many attempts is kept. */
+const RECORD_URL_LENGTH_MAX = 1024;
 const OPTIONS: MemberSchemas = {
   url: { schema: targetUrlSchema, isRequired: true, description: 'Where to send: http or https' },
   method: { schema: targetMethodSchema, default: DEFAULT_METHOD, description: 'The HTTP method' },
@@ -79,8 +84,10 @@ export function createHttpForwardAction(http: HttpSender, queue: QueueForward): 
 }
 
 async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionResult> {
-  const { url, method, headers, body, hiddenParameters } = buildForward(call);
-  const redactUrl = (): string => hideUrlSecrets(url, hiddenParameters);
+  const forward = buildForward(call);
+  const { url, method, headers, body } = forward;
+  const redactUrl = (): string => hideUrlSecrets(url, forward.hiddenParameters);
+  const recordUrl = (): string => redactUrl().slice(0, RECORD_URL_LENGTH_MAX);
   try {
     // The client sends again as `http.retries` says, within each attempt of a route.
     const response = await http.request({ url, method, headers, ...body === null ? {} : { body } });
@@ -92,12 +99,42 @@ async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionRes
     if (isChainRefused(response.headers)) call.isChainRefused = true;
     call.log.debug('a forward was refused', { url: redactUrl(), statusCode });
     const data = { statusCode, ...exposedResponse };
-    return ActionResult.fail(`The upstream answered ${statusCode}`, data);
+    const responseStart = formatResponseStart(response.body, listSentSecrets(forward, call));
+    return new DetailedRunResult(false, `The upstream answered ${statusCode}`, data, {
+      recordData: { statusCode, method, url: recordUrl(), response: responseStart },
+    });
   } catch (thrown) {
     const code = networkErrorCode(thrown);
     call.log.debug('a forward failed', { url: redactUrl(), error: code });
-    return ActionResult.fail(`The upstream could not be reached: ${code}`, { statusCode: null });
+    const message = `The upstream could not be reached: ${code}`;
+    return new DetailedRunResult(false, message, { statusCode: null }, {
+      recordData: { statusCode: null, method, url: recordUrl() },
+    });
   }
+}
+
+function formatResponseStart(body: Buffer, secrets: readonly string[]): string {
+  const publicBody = hideSecrets(body, secrets, RESPONSE_BYTES_MAX);
+  return redactText(decodeTextStart(publicBody, RESPONSE_BYTES_MAX));
+}
+
+/**
+ * The secrets that the target may repeat in its answer: those of the headers, and the sender's
+ * signature or secret. Shorter values than `SECRET_LENGTH_MIN` may stand in any text.
+ */
+function listSentSecrets(
+  { url, headers, hiddenParameters = [] }: Forward, { secretSources }: ActionCall,
+): readonly string[] {
+  const headerNames = new Set(secretSources.flatMap((source) =>
+    'header' in source ? [source.header.toLowerCase()] : []));
+  const signatures = Object.entries(headers).flatMap(([name, value]) =>
+    headerNames.has(name.toLowerCase()) ? [value].flat() : []);
+  const { searchParams } = new URL(url);
+  const parameters = hiddenParameters.flatMap((name) => searchParams.getAll(name));
+  return [
+    ...listHeaderSecrets(headers),
+    ...[...signatures, ...parameters].filter(({ length }) => length >= SECRET_LENGTH_MIN),
+  ];
 }
 
 /** The result says that the request is queued; the delivery that begins here says more. */

@@ -132,7 +132,6 @@ export type SendOutcome = AttemptOutcome & {
 
 export const deliveryCollection: CollectionSpec = { name: 'deliveries', key: 'identifier' };
 
-export const RESPONSE_BYTES_MAX = 1024;
 export const ATTEMPT_DATA_BYTES_MAX = 1024;
 
 const ATTEMPTS_MAX = 50;

@@ -18,12 +18,14 @@ export interface HttpSender {
   request(request: HttpRequest): Promise<TargetResponse>;
 }
 
+/** Kept of a response in the record of an attempt. */
+export const RESPONSE_BYTES_MAX = 1024;
 /** Shown of a response where a webhook is sent by hand. */
 export const SHOWN_BYTES_MAX = 64 * 1024;
 /** Escapes, as `\\u0061` within JSON within JSON, lengthen a secret by no more than this. */
 const ESCAPED_LENGTH_FACTOR = 16;
 /** Shorter values may stand in any text. */
-const HEADER_SECRET_LENGTH_MIN = 6;
+export const SECRET_LENGTH_MIN = 6;
 /** A scheme and its token (RFC 9110 §11.4). */
 const AUTHORIZATION = /^[a-z]+ +(\S+)$/i;
 
@@ -80,7 +82,7 @@ export function listHeaderSecrets(
     .filter(([name]) => isSecretName(name))
     .flatMap(([, value]) => [value].flat())
     .map((value) => AUTHORIZATION.exec(value)?.[1] ?? value)
-    .filter((value) => value.length >= HEADER_SECRET_LENGTH_MIN);
+    .filter((value) => value.length >= SECRET_LENGTH_MIN);
 }
 
 /** At most `bytesMax` bytes of `body` as text, cut between characters. */

@@ -37,3 +37,17 @@ test('tells of a command that a signal has ended', () => {
     ...ENDED, isGood: false, text: message, note: 'ended by SIGTERM, ran for 40 ms',
   });
 });
+
+const FORWARD = { statusCode: 503, method: 'POST', url: 'http://db/x' };
+for (const [name, data, detail] of [
+  ['its answer as text', { ...FORWARD, response: 'database is down' }, 'database is down'],
+  ['its answer as JSON', { ...FORWARD, response: '{"a":1}' }, '{\n  "a": 1\n}'],
+  ['no answer', { ...FORWARD, statusCode: null }, null],
+] as const) {
+  test(`tells where a forward went that failed, with ${name}`, () => {
+    const message = 'The upstream answered 503';
+    assert.deepEqual(runStep({ ...AT, success: false, message, data }), {
+      ...NOTHING, isGood: false, text: message, note: 'POST http://db/x', detail,
+    });
+  });
+}

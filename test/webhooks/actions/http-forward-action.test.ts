@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { answer, closedPort, startServer, type ScriptedServer } from '../../support/servers.ts';
 import { startRelay, type Relay } from '../relay.ts';
+import type { PublicRequest } from '../../../src/webhooks/inbox/request-schema.ts';
 
 let relay: Relay;
 let target: ScriptedServer;
@@ -101,6 +103,47 @@ test('a network failure names its kind, and no target', async () => {
   });
   assert.ok(relay.logLines.some((line) => line.includes(`***@127.0.0.1:${port}`)));
   assert.ok(!relay.logLines.some((line) => line.includes('creds')));
+});
+
+/** The data of the last attempt of the newest stored request. */
+async function findRecordedData(): Promise<unknown> {
+  const { text } = await relay.ask('GET', '/api/requests?limit=1');
+  const requests: readonly PublicRequest[] = JSON.parse(text);
+  return requests[0]?.routes[0]?.attempts.at(-1)?.data;
+}
+
+test('the record of a failed forward tells where it went and what came back', async () => {
+  const closed = await closedPort();
+  const filling = 'y'.repeat(2000);
+  reply = answer(503, `database is down; you sent Bearer planted-key ${filling}`);
+  const cases: readonly [options: object, data: object][] = [
+    [{ url: target.url('/t?token=planted&x=1'), headers: { authorization: 'Bearer planted-key' } },
+      {
+        statusCode: 503, method: 'POST', url: target.url('/t?token=***&x=1'),
+        response: `database is down; you sent Bearer *** ${filling}`.slice(0, 1024),
+      }],
+    [{ url: `http://planted:creds@127.0.0.1:${closed}/p` }, {
+      statusCode: null, method: 'POST', url: `http://***@127.0.0.1:${closed}/p`,
+    }],
+  ];
+  for (const [options, data] of cases) {
+    const { json } = await forward(options, {});
+    assert.doesNotMatch(JSON.stringify(json), /http:|database/);
+    assert.deepEqual(await findRecordedData(), data);
+  }
+});
+
+test('the record of a failed relay hides the signature that its target repeats', async () => {
+  const secret = 'planted';
+  const signature = createHmac('sha256', secret).update('{}').digest('hex');
+  reply = answer(500, `wrong: sha256=${signature}`);
+  await relay.hook({ actionType: 'http-forward', options: { url: target.url('/t'), pass: true } },
+    { pathSegment: 'relayed', secret, verification: { preset: 'github' } });
+  const { status } = await relay.ask('POST', '/webhook/in/relayed', '{}',
+    { 'X-Hub-Signature-256': `sha256=${signature}` });
+  assert.equal(status, 400);
+  assert.deepEqual(await findRecordedData(),
+    { statusCode: 500, method: 'POST', url: target.url('/t'), response: 'wrong: ***' });
 });
 
 test('the chain of events is counted on', async () => {

@@ -11,12 +11,12 @@ import { NetworkError, type NetworkErrorKind } from '../../../client/network-err
 import { parseRetryAfter } from '../../../client/policy/retry.ts';
 import {
   isSuccessStatus, formatResponseBody, decodeTextStart, hideSecrets, listHeaderSecrets,
-  SHOWN_BYTES_MAX, wasServerNotAsked, type TargetResponse, type HttpSender,
+  RESPONSE_BYTES_MAX, SHOWN_BYTES_MAX, wasServerNotAsked, type TargetResponse, type HttpSender,
 } from '../../members/http-sender.ts';
 import { AuthorizedSender, type AuthorizedResponse } from './authorized-request.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
 import { addCloudEvent, createSentByHand } from './cloud-event.ts';
-import { RESPONSE_BYTES_MAX, type SendOutcome } from '../delivery.ts';
+import type { SendOutcome } from '../delivery.ts';
 import { SENT_BY_HAND } from '../durable-send.ts';
 import { encodePayload } from '../../outgoing/encode-payload.ts';
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';

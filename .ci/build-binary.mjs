@@ -8,6 +8,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { defineCommit } from './commit.mjs';
 import { computeData } from './computed-data.mjs';
 import { withLinesOnly } from './line-maps.mjs';
 import { postgresFolder } from './postgres.mjs';
@@ -46,7 +47,7 @@ await build({
   sourcesContent: false,
   legalComments: 'none',
   // As it stands in stack traces. What needs the place of a module otherwise is not reached.
-  define: { 'import.meta.url': JSON.stringify(bundle) },
+  define: { 'import.meta.url': JSON.stringify(bundle), ...defineCommit() },
   logOverride: { 'empty-import-meta': 'silent' },
   logLevel: 'warning',
 });

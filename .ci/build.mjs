@@ -6,6 +6,7 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { buildConsole } from './build-console.mjs';
+import { defineCommit } from './commit.mjs';
 import { computeData } from './computed-data.mjs';
 import { joinLateModules } from './late-modules.mjs';
 import { withLinesOnly } from './line-maps.mjs';
@@ -29,6 +30,7 @@ export async function buildProgram(folder, edit) {
     format: 'esm',
     target: 'node20',
     external: ['postgres'],
+    define: defineCommit(),
     minifyWhitespace: true,
     minifySyntax: true,
     // A server keeps its text in memory. Stack traces name the lines of the sources instead.

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** argv -> exit code; nothing else. */
-import { VERSION } from './base/version.ts';
+import { BUILD, VERSION } from './base/version.ts';
 import { endOnSignals, keepDebuggerClosed } from './cli/process/early-signals.ts';
 
 const VERSION_WORDS = ['--version', '-V', 'version'];
@@ -14,7 +14,7 @@ if (isNodeTooOld(process.versions.node)) {
   process.exitCode = 1;
 } else if (words.length === 1 && VERSION_WORDS.includes(words[0] ?? '')) {
   // Scripts ask for the version first: nothing else is loaded for them.
-  process.stdout.write(`${VERSION}\n`);
+  process.stdout.write(`${words[0] === 'version' ? BUILD : VERSION}\n`);
 } else {
   // No top-level await: the single binary's bundle is a script, so that it loads modules lazily.
   // Both modules are loaded before anything runs: once a command has taken the rights of the data's

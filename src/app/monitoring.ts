@@ -3,7 +3,7 @@ import { formatTimestamp, formatTimestampOrNull } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { readPackageFile } from '../base/files/package-file.ts';
-import { VERSION } from '../base/version.ts';
+import { COMMIT, VERSION } from '../base/version.ts';
 import type { IndexStatus } from '../books/book-queries.ts';
 import type { FollowerView } from '../followers/follower.ts';
 import type { LogLines } from '../monitoring/log-lines.ts';
@@ -78,7 +78,8 @@ function readStatus(
   const backups = readBackups();
   return {
     isReady: reason === null, reason, isPaused: settings.settings.server.paused,
-    version: VERSION, node: process.versions.node, startedAt: formatTimestamp(startedMs),
+    version: VERSION, commit: COMMIT, node: process.versions.node,
+    startedAt: formatTimestamp(startedMs),
     server: describeServer(listening(), clock.now()),
     store: {
       engine: store.replica?.engine ?? null, durability: store.replica?.durability ?? null,

@@ -1,5 +1,5 @@
 /** The metrics of store, search, client and webhooks, for `GET /metrics`. */
-import { VERSION } from '../base/version.ts';
+import { COMMIT, VERSION } from '../base/version.ts';
 import type { IndexStatus } from '../books/book-queries.ts';
 import type { FollowerView } from '../followers/follower.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
@@ -165,9 +165,9 @@ export function healthMetrics({ health }: Webhooks): readonly MetricSource[] {
 }
 
 export function buildMetrics(): readonly MetricSource[] {
-  const labels = { version: VERSION, node: process.versions.node };
+  const labels = { version: VERSION, commit: COMMIT ?? '', node: process.versions.node };
   return [gauge('build_info', 'What runs: always 1.', () => [{ labels, value: 1 }],
-    ['version', 'node'])];
+    ['version', 'commit', 'node'])];
 }
 
 function histogram(name: string, help: string, read: () => Histogram): MetricSource {

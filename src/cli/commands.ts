@@ -41,7 +41,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'version', isWithoutData: true,
-    summary: 'Print the version (--version and -V do so, too)',
+    summary: 'Print the version and the commit (--version and -V: the version)',
     options: {},
     examples: ['hookshelf version', 'hookshelf version --json'],
     load: async () => (await import('./commands/version.ts')).printVersion,

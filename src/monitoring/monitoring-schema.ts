@@ -17,7 +17,9 @@ const SCALAR: SchemaOf<string | JsonNumber | boolean, JsonSchema> = ANY_JSON;
 export const statusSchema = objectSchema('Status', {
   isReady: FLAG, reason: [TEXT, 'Why it is not ready; null: it is'],
   isPaused: [FLAG, 'Whether `server.paused` keeps deliveries and kept requests waiting'],
-  version: TEXT, node: TEXT, startedAt: TIME,
+  version: TEXT,
+  commit: [TEXT, 'That of the build, with `-dirty` when files differed from it; null: not known'],
+  node: TEXT, startedAt: TIME,
   server: objectSchema('ServerStatus', {
     urls: [arraySchema(TEXT), 'Where it listens: `http://127.0.0.1:8000`, or `unix:` and a path'],
     baseUri: [TEXT, 'What its absolute URLs begin with'],
@@ -102,7 +104,7 @@ export const statusSchema = objectSchema('Status', {
     })),
     'Processes elsewhere that keep a copy of the data, since this process began',
   ],
-}, { nullable: ['reason', 'backups'] });
+}, { nullable: ['reason', 'commit', 'backups'] });
 
 /** The state of the service at this moment. */
 export type ServiceStatus = AnswerOf<typeof statusSchema>;

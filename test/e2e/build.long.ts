@@ -1,9 +1,11 @@
 /** What `npm run build` makes: the program and the library, of bundles that they share. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { VERSION } from '../../src/base/version.ts';
 import { PROGRAM } from '../support/program.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { addRecord, ask } from './ask.ts';
@@ -103,6 +105,23 @@ test('a build leaves nothing of the one before', () => inFolder(async (folder) =
     { program: [process.execPath, join(folder, 'main.js')] });
   assert.equal(stdout, '99.0.0\n');
 }));
+
+test('a build in a git checkout tells its commit, and --version the version alone', () =>
+  inFolder(async (folder) => {
+    const { buildProgram } = await loadBuilder();
+    await buildProgram(folder);
+    const { stdout: commit } = spawnSync('git',
+      ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'],
+      { cwd: ROOT, encoding: 'utf8' });
+    const isCheckout = existsSync(join(ROOT, '.git'));
+    const program = { program: [process.execPath, join(folder, 'main.js')] };
+    assert.equal((await hookshelf(['version'], program)).stdout,
+      isCheckout ? `${VERSION}+${commit}` : `${VERSION}\n`);
+    assert.equal((await hookshelf(['--version'], program)).stdout, `${VERSION}\n`);
+    const { stdout } = await hookshelf(['version', '--json'], program);
+    assert.deepEqual(JSON.parse(stdout),
+      { version: VERSION, commit: isCheckout ? commit.trim() : null });
+  }));
 
 function loadBuilder(): Promise<Builder> {
   return import(pathToFileURL(join(ROOT, '.ci/build.mjs')).href);

@@ -71,9 +71,9 @@ test('doctor and settings:show tell of the server that runs, and without one of 
     assert.deepEqual(rowsOf(elsewhere.stdout), rows);
     const looked = await far('doctor');
     const checks = (JSON.parse(looked.stdout) as Finding[]).map(({ check }) => check);
-    assert.deepEqual(checks, ['settings', 'node', 'lock', 'store', 'bound tokens', 'token expiry',
-      'port', 'certificate', 'file limits', 'senders', 'own events', 'incoming', 'outgoing',
-      'outgoing TLS', 'queue', 'order', 'hosts', 'followers', 'nodes', 'backups']);
+    assert.deepEqual(checks, ['settings', 'version', 'node', 'lock', 'store', 'bound tokens',
+      'token expiry', 'port', 'certificate', 'file limits', 'senders', 'own events', 'incoming',
+      'outgoing', 'outgoing TLS', 'queue', 'order', 'hosts', 'followers', 'nodes', 'backups']);
     const made = await hookshelf(['token:create', '--name', 'a', '--scope', 'read', '--json',
       '--data', data]);
     writeFileSync(token, String(JSON.parse(made.stdout).token));

@@ -12,7 +12,7 @@ for (const words of [['--version'], ['-V'], ['version'], ['-V', '--debug']]) {
     assert.equal(VERSION, packageJson.version);
     assert.deepEqual(await runCommand(words), { code: 0, stdout: `${VERSION}\n`, stderr: '' });
     const json = await runCommand([...words, '--json']);
-    assert.deepEqual(JSON.parse(json.stdout), { version: VERSION });
+    assert.deepEqual(JSON.parse(json.stdout), { version: VERSION, commit: null });
   });
 }
 

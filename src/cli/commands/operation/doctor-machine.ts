@@ -2,8 +2,9 @@
 import { readdirSync, statSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DESCRIPTORS_RESERVED, readDescriptorsMax } from '../../../app/room-options.ts';
+import { BUILD, formatBuild } from '../../../base/version.ts';
 import { formatValue, expectObject } from '../resource-commands.ts';
-import { failed, ok, warning } from './doctor-finding.ts';
+import { failed, hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
 const GIBIBYTE = 1024 ** 3;
@@ -11,6 +12,17 @@ const FREE_BYTES_MIN = GIBIBYTE;
 // A clock that shows a time before this program existed is wrong.
 const CLOCK_MS_MIN = Date.UTC(2025, 0, 1);
 const CLOCK_SLACK_MS = 60_000;
+
+/** After an upgrade the old program may still run. */
+export function checkVersion({ getServer }: DoctorSubject): DoctorFinding {
+  const server = getServer();
+  if (server === null) return ok(`hookshelf ${BUILD}`);
+  const { version, commit } = server.status;
+  const serverBuild = formatBuild(formatValue(version), typeof commit === 'string' ? commit : null);
+  return serverBuild === BUILD ? ok(`hookshelf ${BUILD}`)
+    : hint(`the server is hookshelf ${serverBuild}, and this command ${BUILD}`,
+      'restart the server where both should be the same');
+}
 
 export function checkNode({ getServer }: DoctorSubject): DoctorFinding {
   return ok(`Node ${formatValue(getServer()?.status['node'] ?? process.versions.node)}`);

@@ -32,7 +32,7 @@ import {
 } from './doctor-access.ts';
 import { checkBackups } from './doctor-backups.ts';
 import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
-import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
+import { checkClock, checkDisk, checkLimits, checkNode, checkVersion } from './doctor-machine.ts';
 import { failed, hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorCheck, DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 import { SERVER_CHECKS } from './doctor-server.ts';
@@ -50,6 +50,7 @@ const MACHINE_CHECKS: readonly string[] = [
 type NamedFinding = DoctorFinding & { readonly check: string };
 
 const CHECKS: Readonly<Record<string, DoctorCheck>> = {
+  'version': checkVersion,
   'node': checkNode,
   'data directory': checkDirectory,
   'lock': checkLock,

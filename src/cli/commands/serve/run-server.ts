@@ -9,6 +9,7 @@ import { readCertificate } from '../../../app/certificate.ts';
 import { checkTokenLength, type PreopenedResources } from '../../../app/listening.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
+import { BUILD } from '../../../base/version.ts';
 import { reservePort } from '../../../server/listening/listener.ts';
 import type { ActivatedSocket } from '../../../server/listening/activated-sockets.ts';
 import { COMMAND_WAIT_MS } from '../../../store/lock/directory-lock.ts';
@@ -97,7 +98,9 @@ async function listenAndAnnounce(
   const several = urls.length > 1 ? { urls } : {};
   await output.result({ url, ...several },
     ...urls.map((address) => `hookshelf listening on ${address}`));
-  logger.info('listening', { url, ...several, data: enterDataAsOwner(), pid: process.pid });
+  logger.info('listening', {
+    url, ...several, data: enterDataAsOwner(), pid: process.pid, version: BUILD,
+  });
 }
 
 /** The settings may be right for a start without a supervisor, so they are no error. */

@@ -31,9 +31,9 @@ export function describeShared(holders: Holders, isSubject = ALL): string | null
 }
 
 /**
- * Says which subjects have no condition and may hear an event that a webhook of other tokens hears,
- * or an event of hookshelf itself: the holders of their tokens get what is meant for others. null:
- * there are none. A webhook that shares a token with the subject is no webhook of others.
+ * Says which subjects have no condition and may hear an event of hookshelf itself, or one that a
+ * webhook hears which not every token of theirs sees: a holder gets what is meant for others. null:
+ * there are none. A token that sees both, such as that of the support, speaks for its holder alone.
  */
 export function describeUnconditional(holders: Holders, isSubject = ALL): string | null {
   const nameSetsByTrigger = new Map<string, ReadonlySet<string>[]>();
@@ -48,7 +48,7 @@ export function describeUnconditional(holders: Holders, isSubject = ALL): string
   const labels = [...holders].flatMap(([webhook, names]) => {
     if (!isSubject(webhook) || isJsonObject(webhook['when'])) return [];
     const isForeign = (otherNames: ReadonlySet<string>): boolean =>
-      [...otherNames].every((name) => !names.has(name));
+      [...names].some((name) => !otherNames.has(name));
     const trigger = listWebhookTriggers(webhook).find((one) => hearsSystemEvents(one)
       || triggers.some(([other, nameSets]) =>
         mayShareName(one, other) && nameSets.some(isForeign)));

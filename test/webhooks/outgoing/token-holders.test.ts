@@ -33,3 +33,26 @@ for (const [triggerEvents, heardTrigger] of [
     assert.equal(describeUnconditional(findHolders([a, b, withCondition], tokens)), null);
   });
 }
+
+test('a token that sees the webhooks of all hides nobody who hears what is for others', () => {
+  assert.ok(a !== undefined && b !== undefined);
+  const c = { identifier: 'c', name: 'c', triggerEvents: ['invoice.*'] };
+  const support = { name: 'support', webhooks: ['a', 'b', 'c'] };
+  const detail = 'webhooks without a condition hear what is not for their token alone: '
+    + 'c (invoice.*)';
+  assert.equal(describeUnconditional(findHolders([a, b, c], [support, ...tokens])), detail);
+  // Nobody but the support sees the other webhook.
+  const [tokenOfC] = tokens.slice(2);
+  assert.ok(tokenOfC !== undefined);
+  assert.equal(describeUnconditional(findHolders([a, c], [support, tokenOfC])), detail);
+});
+
+test('who sees all the webhooks that hear the same hears nothing of others', () => {
+  assert.ok(a !== undefined);
+  const c = { identifier: 'c', name: 'c', triggerEvents: ['invoice.*'] };
+  const support = { name: 'support', webhooks: ['a', 'c'] };
+  assert.equal(describeUnconditional(findHolders([a, c], [support])), null);
+  const [tokenOfA] = tokens;
+  assert.ok(tokenOfA !== undefined);
+  assert.equal(describeUnconditional(findHolders([a, c], [support, tokenOfA])), null);
+});

@@ -90,7 +90,8 @@ const WRONG_JSON: readonly (readonly [body: string, hook: object, reason: string
   ['hello', { bodyFormat: 'auto' },
     'the body is not valid JSON at line 1, column 1: expected a value, found "h"'],
   ['42', {}, 'the body is no JSON object or array'],
-  [`${'['.repeat(100)}`, {}, 'the body is not valid JSON'],
+  ['['.repeat(100), {}, 'the body is not valid JSON'],
+  [`["${'a'.repeat(65_536)}`, {}, 'the body is no JSON object or array'],
 ];
 for (const [body, hook, reason] of WRONG_JSON) {
   test(`of ${body.slice(0, 10)}, which its type calls JSON, the fault is told, and no other format`,

@@ -40,7 +40,7 @@ type EditOptions = {
   readonly toFormRecord?: (record: RecordMembers) => RecordMembers;
   readonly etag: string;
   /** Content below the form; `read` returns the current members. */
-  readonly renderBelow?: (read: () => Record<string, unknown>) => Child;
+  readonly renderBelow?: (read: () => Record<string, unknown>, form: HTMLFormElement) => Child;
   /** Shows the record again. */
   readonly onDone: () => Promise<void>;
   /** Called when the record was saved, before it is shown. */
@@ -62,7 +62,8 @@ export function editRecord(container: HTMLElement, options: EditOptions): void {
     save: (value) => runExclusively([cancel], () =>
       saveRecord(container, { ...options, onDone }, value)),
   });
-  fill(container, heading(title, cancel), form.element, renderBelow?.(form.read) ?? null);
+  fill(container, heading(title, cancel), form.element,
+    renderBelow?.(form.read, form.element) ?? null);
   container.querySelector('h1')?.focus();
 }
 

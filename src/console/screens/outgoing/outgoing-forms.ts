@@ -1,17 +1,10 @@
-/**
- * The form of a new outgoing webhook, the fields of all its forms, and a sample event: a preview of
- * the request for it, and a button that sends it.
- */
-import { callApi, getJson, messageOf } from '../../base/api-calls.ts';
-import { callerSession } from '../../base/caller-session.ts';
+/** The form of a new outgoing webhook, and the fields of all its forms. */
+import { callApi, getJson } from '../../base/api-calls.ts';
 import { createSelect, fill, h } from '../../base/dom.ts';
-import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { loadModel, pickMembers } from '../../base/model-schema.ts';
-import { badge } from '../../parts/badge.ts';
-import { asyncButton } from '../../parts/buttons.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import {
-  InputError, codeArea, inputField, type Field, type FieldFactories, type FieldOptions,
+  inputField, type Field, type FieldFactories, type FieldOptions,
 } from '../../parts/forms/input-field.ts';
 import { modelField } from '../../parts/forms/model-field.ts';
 import { SCHEME, presetField } from '../../parts/forms/preset-field.ts';
@@ -20,9 +13,8 @@ import { showNotice } from '../../parts/notice.ts';
 import { openSecretDialog } from '../../parts/rotate-secret.ts';
 import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
-import type { SendResult } from '../../../webhooks/outgoing/send-options.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
-import { previewBody, type PreviewedWebhook } from './template-preview.ts';
+import { sampleSection } from './sample-section.ts';
 
 /** People come with an address, and know which events they want; the rest may wait. */
 const FIRST_MEMBERS = ['targetUrl', 'triggerEvents'];
@@ -54,7 +46,8 @@ export function openNewOutgoing(container: HTMLElement): () => void {
       save: (value) => create(container, value, isSecretGenerated()),
     });
     fill(container, backLink('outgoing', 'Outgoing webhooks'),
-      heading('A new outgoing webhook'), form.element, sampleSection(form.read));
+      heading('A new outgoing webhook'), form.element,
+      sampleSection(form.read, { form: form.element }));
   });
 }
 
@@ -124,63 +117,4 @@ export function formatSigning({ hasSecret, signing }: OutgoingWebhook): string {
   if (!hasSecret) return 'no';
   if (signing === undefined) return 'yes';
   return signing.preset === undefined ? 'by a scheme of its own' : `as ${signing.preset}`;
-}
-
-/**
- * An event that the webhook hears, for people to change: its type is the first whole name, else
- * `invoice.created` for `invoice.*`.
- */
-function createSample({ triggerEvent, triggerEvents = [] }: TriggerMembers): unknown {
-  const triggers = triggerEvent === undefined ? triggerEvents : [triggerEvent];
-  const [first = '*'] = triggers;
-  const trigger = triggers.find((name) => !name.endsWith('*')) ?? first;
-  // Customers do not hear of books.
-  const anyType = callerSession.isCustomer ? 'example.created' : 'book.created';
-  const type = trigger === '*' ? anyType : trigger.replace(/\*$/, 'created');
-  const data = type.startsWith('book.') ? { book: { title: 'Emma' } } : { id: 1 };
-  return { type, timestamp: '2026-01-02T03:04:05.678Z', data };
-}
-
-/**
- * `read` returns the current members of the webhook; without `path` nothing can be sent. The sample
- * begins as an event that `triggers` hear.
- */
-export function sampleSection(
-  read: () => PreviewedWebhook & { readonly actionConfiguration?: unknown },
-  path: string | null = null, triggers: TriggerMembers = {},
-): HTMLElement {
-  const area = codeArea(8, encodeJson(createSample(triggers), 2));
-  const sample = inputField({ name: 'sample', label: 'A sample event' }, area,
-    () => parseJson(area.value));
-  const result = h('div', { role: 'status' });
-  const button = (text: string, action: () => void | Promise<void>): HTMLElement =>
-    asyncButton(text, async () => {
-      fill(result);
-      sample.clearError();
-      try {
-        await action();
-      } catch (thrown) {
-        // An error in the form of the webhook is shown at its own field.
-        if (!(thrown instanceof InputError)) sample.showError([], messageOf(thrown));
-      }
-    });
-  const show = (): void => {
-    const webhook = read();
-    const body = previewBody(webhook, sample.read());
-    fill(result, h('pre', body), webhook.actionConfiguration === undefined
-      ? null : h('p.hint', 'The action would change the event before.'));
-  };
-  const send = async (): Promise<void> => {
-    const { body } = await callApi<SendResult>('POST', `${path}/send`, {
-      body: { payload: sample.read() },
-    });
-    const { success, statusCode, message = '', response } = body;
-    fill(result, h('p', badge(success ? 'delivered' : 'failed'),
-      statusCode === null ? ' ' : ` It was answered ${statusCode}. `, message),
-    response === undefined || response === null ? null : h('pre',
-      typeof response === 'string' ? response : encodeJson(response, 2)));
-  };
-  return h('section.record', h('h2', path === null ? 'Preview' : 'Test'),
-    sample.element, h('div.actions', button('Show what would be sent', show),
-      path === null ? null : button('Send it now', send)), result);
 }

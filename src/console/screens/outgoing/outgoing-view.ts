@@ -28,10 +28,9 @@ import {
 } from '../../parts/webhook-cells.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 import type { OutgoingWebhookExamples } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
-import {
-  formatSigning, formatTriggerEvents, loadOutgoingFields, sampleSection,
-} from './outgoing-forms.ts';
+import { formatSigning, formatTriggerEvents, loadOutgoingFields } from './outgoing-forms.ts';
 import { watchTraffic } from './outgoing-traffic.ts';
+import { sampleSection } from './sample-section.ts';
 
 /** The members that a customer may change: none that decides which events he hears. */
 const CUSTOMER_MEMBERS = ['targetUrl', 'description', 'headers', 'rate', 'maxInFlight'];
@@ -114,7 +113,7 @@ function render(container: HTMLElement, view: OutgoingView): void {
     newSecret === null ? null : h('section', h('h2', 'The new secret'), newSecret),
     traffic,
     // Without a path the section only previews: it has no button that sends.
-    sampleSection(() => webhook, mayTry(webhook) ? path : null, webhook),
+    sampleSection(() => webhook, { path: mayTry(webhook) ? path : null }),
     verificationSection(examples),
     callerSession.isCustomer ? null
       : h('details', h('summary', 'All members'), h('pre', encodeJson(webhook, 2))));
@@ -281,7 +280,7 @@ async function openEditForm(
   }
   editRecord(container, {
     ...options, toFormRecord, schema: model, factories: await loadOutgoingFields(actions),
-    renderBelow: (read) => sampleSection(read),
+    renderBelow: (read, form) => sampleSection(read, { form }),
   });
 }
 

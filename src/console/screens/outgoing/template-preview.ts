@@ -6,54 +6,72 @@ export type PreviewedWebhook = {
   readonly payloadTemplate?: unknown; readonly contentType?: unknown; readonly format?: unknown;
 };
 
-/** Returns the body that would be sent, for people. Throws as `fillPayloadTemplate` does. */
-export function previewBody(
+type BodyPreview = {
+  readonly body: string;
+  /** The paths of the template at which the payload has no value. */
+  readonly missingPaths: readonly string[];
+};
+
+/** Finds the value of a placeholder; undefined: the payload has none. */
+type FindValue = (path: string) => unknown;
+
+/** Makes the body that would be sent, for people. Throws as `fillPayloadTemplate` does. */
+export function previewBody(webhook: PreviewedWebhook, payload: unknown): BodyPreview {
+  const missingPaths = new Set<string>();
+  const body = makeBody(webhook, payload, (path) => {
+    const value = resolvePath(path, payload);
+    if (value === undefined) missingPaths.add(path.trim());
+    return value;
+  });
+  return { body, missingPaths: [...missingPaths] };
+}
+
+function makeBody(
   { payloadTemplate: template, contentType, format }: PreviewedWebhook, payload: unknown,
+  readValue: FindValue,
 ): string {
   if (typeof template === 'string' && typeof contentType === 'string' && !isJson(contentType)) {
-    return fillTextTemplate(template, contentType, payload);
+    return fillTextTemplate(template, contentType, readValue);
   }
-  const data = typeof template === 'string' ? fillPayloadTemplate(template, payload) : payload;
+  const data = typeof template === 'string' ? fillPayloadTemplate(template, readValue) : payload;
   const isEnclosed = format !== 'envelope' || isEnvelope(data, null);
   return encodeJson(isEnclosed ? data
     : { type: 'hookshelf.send', timestamp: new Date().toISOString(), data }, 2);
 }
 
 /** Returns the filled text, with values escaped as its type asks. */
-export function fillTextTemplate(
-  template: string, contentType: string, payload: unknown,
-): string {
+function fillTextTemplate(template: string, contentType: string, readValue: FindValue): string {
   const escape = chooseEscape(parseMediaType(contentType));
-  return fillPlaceholders(template, payload, escape);
+  return fillPlaceholders(template, readValue, escape);
 }
 
 /** Returns the filled value. Throws Error for a template that the service would reject. */
-export function fillPayloadTemplate(template: string, payload: unknown): unknown {
-  return fillValue(parseJson(template), payload);
+function fillPayloadTemplate(template: string, readValue: FindValue): unknown {
+  return fillValue(parseJson(template), readValue);
 }
 
-function fillValue(template: unknown, payload: unknown): unknown {
-  if (typeof template === 'string') return fillText(template, payload);
-  if (Array.isArray(template)) return template.map((item) => fillValue(item, payload));
+function fillValue(template: unknown, readValue: FindValue): unknown {
+  if (typeof template === 'string') return fillText(template, readValue);
+  if (Array.isArray(template)) return template.map((item) => fillValue(item, readValue));
   if (!isContainer(template)) return template;
   return Object.fromEntries(Object.entries(template).map(([name, value]) =>
-    [name, fillValue(value, payload)]));
+    [name, fillValue(value, readValue)]));
 }
 
 /** A string of only one placeholder becomes the value itself; `\{{` stands for `{{`. */
-function fillText(text: string, payload: unknown): unknown {
+function fillText(text: string, readValue: FindValue): unknown {
   const [, whole] = /^\{\{([^{}]*)\}\}$/.exec(text) ?? [];
-  if (whole !== undefined) return resolvePath(whole, payload) ?? null;
-  return fillPlaceholders(text, payload, (value) => value);
+  if (whole !== undefined) return readValue(whole) ?? null;
+  return fillPlaceholders(text, readValue, (value) => value);
 }
 
 function fillPlaceholders(
-  text: string, payload: unknown, escape: (value: string) => string,
+  text: string, readValue: FindValue, escape: (value: string) => string,
 ): string {
   return text.replace(/\\\{\{|\{\{([^{}]*)\}\}|\{\{/g, (match, path: string | undefined) => {
     if (match.startsWith('\\')) return '{{';
     if (path === undefined) throw new Error('A placeholder is opened with {{ and not closed.');
-    const value = resolvePath(path, payload) ?? '';
+    const value = readValue(path) ?? '';
     return escape(typeof value === 'string' ? value : encodeJson(value));
   });
 }

@@ -13,23 +13,53 @@ import { restoreBackup } from '../store/backup/restore.ts';
 import type { RestoreOptions, RestoreReport } from '../store/backup/restore.ts';
 import { walkRecords } from '../store/find-record.ts';
 import { recoverState } from '../store/generations/recovery.ts';
+import type { RecoveredState } from '../store/generations/recovery.ts';
 import { openStore } from '../store/store.ts';
 import type { OpenedStore } from '../store/store.ts';
+import { delayedEventCollection } from '../webhooks/deliveries/delayed-events.ts';
+import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
+import { deliveryHead } from '../webhooks/deliveries/delivery-codec.ts';
+import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-delivery-id.ts';
 
 type RestoreDataOptions = RestoreOptions & { readonly logger: Logger };
+
+/** How many of each a start sends and runs, unless it is paused. */
+type WaitingCounts = {
+  readonly deliveries: number;
+  readonly delayedEvents: number;
+  /** Requests that are kept, and have a route that has not ended. */
+  readonly requests: number;
+};
+
+type DataRestoreReport = RestoreReport & { readonly waiting: WaitingCounts };
 
 type TokenRecords = ReadonlyMap<string, string>;
 
 /** Throws what `restoreBackup` throws. The report's notes say when tokens could not be kept. */
-export async function restoreData(options: RestoreDataOptions): Promise<RestoreReport> {
+export async function restoreData(options: RestoreDataOptions): Promise<DataRestoreReport> {
   const tokenRecords = options.isReplacing ? await readTokens(options) : new Map<string, string>();
-  const report = await restoreBackup({
+  const { collections, ...restoreReport } = await restoreBackup({
     ...options, complete: (directory) => putTokens(options, directory, tokenRecords),
   });
+  const report = { ...restoreReport, waiting: countWaiting(collections) };
   if (tokenRecords !== null) return report;
   const note = 'the tokens of the data that was there could not be read: the API stays closed '
     + 'until there is a token (token:create), and tokens revoked since the backup are good again';
   return { ...report, notes: [...report.notes, note] };
+}
+
+export function countWaiting(collections: RecoveredState['collections']): WaitingCounts {
+  let deliveries = 0;
+  const requestIds = new Set<string>();
+  const collection = collections.get(deliveryCollection.name);
+  assert(collection !== undefined, 'the specs of a data directory have its deliveries');
+  for (const { id, bytes } of walkRecords(collection)) {
+    if (deliveryHead.readStatus(bytes) !== 'pending') continue;
+    if (isRouteDeliveryId(id)) requestIds.add(parseRequestId(id));
+    else deliveries += 1;
+  }
+  const delayedEvents = collections.get(delayedEventCollection.name)?.size ?? 0;
+  return { deliveries, delayedEvents, requests: requestIds.size };
 }
 
 /**

@@ -49,8 +49,13 @@ export type RestoreReport = VerifyReport & {
   readonly before: string | null;
 };
 
-/** Throws `damaged` when the backup is not whole; the data is left as it is then. */
-export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
+/**
+ * Resolves also with the records that were restored. Throws `damaged` when the backup is not whole;
+ * the data is left as it is then.
+ */
+export async function restoreBackup(
+  options: RestoreOptions,
+): Promise<RestoreReport & Pick<RecoveredState, 'collections'>> {
   const { directory, files, specs } = options;
   await prepareReplacement(options);
   const stage = stagePath(directory);
@@ -59,7 +64,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     await options.complete?.(stage);
     const state = await recoverState({ directory: stage, files, specs });
     const { generation, before } = await replaceData(options, state);
-    return { ...report, generation, before };
+    return { ...report, generation, before, collections: state.collections };
   } finally {
     clearStage(files, directory);
   }

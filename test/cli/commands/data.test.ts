@@ -88,6 +88,31 @@ test('a restore needs --replace where there is data, and keeps what it replaced'
     assert.deepEqual(await titles(place), ['Old']);
   }));
 
+test('a restore says how much waits, and is sent and run at the next start', () =>
+  inPlace('without a server', async (place) => {
+    const run = async (...words: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await place.run(words);
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    const backUp = async (name: string): Promise<string> => {
+      await run('data:backup', '--to', join(place.folder, name));
+      return join(place.folder, name);
+    };
+    await run('outgoingwebhook:create', '--target-url', 'http://127.0.0.1:1/',
+      '--trigger-event', 'it');
+    const idle = await backUp('idle');
+    await run('event:emit', '--name', 'it', '--payload', '{}');
+    await run('event:emit', '--name', 'it', '--payload', '{}');
+    const busy = await backUp('busy');
+    assert.match(await run('data:restore', '--from', idle, '--replace'), /^restored: [^\n]*\n$/);
+    assert.match(await run('data:restore', '--from', busy, '--replace'),
+      /^restored: .*\nwaiting, .* at the next start: 2 deliveries; with serve --paused .*\n$/);
+    const { waiting } = await place.json<{ readonly waiting: unknown }>(
+      ['data:restore', '--from', busy, '--replace']);
+    assert.deepEqual(waiting, { deliveries: 2, delayedEvents: 0, requests: 0 });
+  }));
+
 test('refuses to restore into a directory that a server holds', () =>
   inPlace('through a server', async (place) => {
     const from = join(place.folder, 'backup');
@@ -172,6 +197,7 @@ test('data of another version names the program that wrote them, and no restore'
     }
     const { stdout } = await place.run(['doctor']);
     const older = join(place.folder, 'older.tar');
+    await runCommand(['book:add', '--data', fresh, '--input', '{"title":"One"}']);
     await runCommand(['data:backup', '--to', older, '--data', fresh]);
     const back = await place.run(['data:restore', '--from', older, '--replace']);
     assert.deepEqual([back.code, back.stderr], [0, '']);

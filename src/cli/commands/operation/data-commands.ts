@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { COLLECTIONS } from '../../../app.ts';
 import { makeDataDirectory } from '../../../app/data-directory.ts';
 import { createConfiguredEngine } from '../../../app/shared-log.ts';
-import { restoreData } from '../../../app/restore.ts';
+import { countWaiting, restoreData } from '../../../app/restore.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
 import { openFiles, writeBackup } from '../../../store/backup/backup.ts';
 import type { BackupSources } from '../../../store/backup/backup.ts';
@@ -187,7 +187,8 @@ async function restoreArchive(
     });
     for (const note of report.notes) if (!output.isJson) output.note(note);
     const previous = report.before === null ? '' : `; what was there before is in ${report.before}`;
-    await output.result(report, `restored: ${describe(report)}${previous}`);
+    await output.result(report, `restored: ${describe(report)}${previous}`,
+      ...describeWaiting(report.waiting));
     return 0;
   });
 }
@@ -202,12 +203,24 @@ async function restoreIntoEngine(
       const source = { directory: join(scratch, 'backup'), files, specs: COLLECTIONS };
       const verifyReport = await copyArchive(
         { ...source, archive, nowMs: io.now() }, source.directory);
-      await moveToEngine(await recoverState(source), opened, async () => {});
-      return { ...verifyReport, before: null };
+      const state = await recoverState(source);
+      await moveToEngine(state, opened, async () => {});
+      return { ...verifyReport, before: null, waiting: countWaiting(state.collections) };
     }));
   for (const note of report.notes) if (!output.isJson) output.note(note);
-  await output.result(report, `restored into ${engine.name}: ${describeEngine(report)}`);
+  await output.result(report, `restored into ${engine.name}: ${describeEngine(report)}`,
+    ...describeWaiting(report.waiting));
   return 0;
+}
+
+/** No line where nothing waits. */
+function describeWaiting(
+  { deliveries, delayedEvents, requests }: ReturnType<typeof countWaiting>,
+): readonly string[] {
+  const counts = { deliveries, 'delayed events': delayedEvents, 'kept requests': requests };
+  if (deliveries + delayedEvents + requests === 0) return [];
+  return [`waiting, and sent or run at the next start: ${describeRecords(counts)}; with serve `
+    + '--paused they wait on, to be looked at'];
 }
 
 async function verifyWithRetries(directory: string): Promise<VerifyReport> {

@@ -72,6 +72,15 @@ test('a backup into a directory that ends with a slash gets a name of its own', 
     assert.match(refused.stderr, /05Z is not empty: name a new directory, or .*05Z\/ to have/);
   }));
 
+test('a backup is not called what it is not', () => inPlace('without a server', async (place) => {
+  await addBooks(place, 'One');
+  for (const name of ['b.zip', 'b.tar.gz', 'b.TGZ']) {
+    const { code, stderr } = await place.run(['data:backup', '--to', join(place.folder, name)]);
+    assert.deepEqual([code, existsSync(join(place.folder, name))], [2, false]);
+    assert.match(stderr, /: a backup is a \.tar file, or a directory/);
+  }
+}));
+
 test('a restore needs --replace where there is data, and keeps what it replaced', () =>
   inPlace('without a server', async (place) => {
     await addBooks(place, 'Old');
@@ -363,6 +372,18 @@ test('a move names what it was given wrongly, and not what is in it', () =>
       assert.doesNotMatch(stderr, /planted/);
     }
     assert.deepEqual(await titles(place), ['One']);
+  }));
+
+test('a move to where no directory can be made names its own option', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One');
+    const file = join(place.folder, 'file');
+    writeFileSync(file, '');
+    for (const to of [file, join(file, 'below')]) {
+      const { code, stderr } = await place.run(['data:move', '--to', to]);
+      assert.equal(code, 1);
+      assert.match(stderr, /; name (?:one|another one) with --to\n$/);
+    }
   }));
 
 test('a move into a directory tells in lines what it did, and what to do next', () =>

@@ -35,6 +35,9 @@ import { withDirectoryLock } from './directory-lock.ts';
 // A live server may remove a file by a compaction while it is read; all is read again then.
 const LIVE_ATTEMPTS_MAX = 3;
 
+/** The end of a name of which one expects an archive that we do not write. */
+const OTHER_ARCHIVE = /\.(?:zip|tgz|gz|bz2|xz|zst|7z|rar)$/i;
+
 /** Exit code 1 for damage, 0 with a note for a torn end. */
 export async function verifyData(context: CommandContext): Promise<void> {
   if (context.args.has('from')) return verifyBackup(context);
@@ -102,8 +105,15 @@ export async function backupData(context: CommandContext): Promise<void> {
     `backed up ${size} to ${to}`);
 }
 
-/** A path that ends with a slash is a directory of backups: the backup gets a name in it. */
+/**
+ * A path that ends with a slash is a directory of backups: the backup gets a name in it. Throws
+ * `usage` for the name of another archive, of which a directory would be made.
+ */
 function resolveBackupPath(to: string, nowMs: number): string {
+  if (OTHER_ARCHIVE.test(to)) {
+    throw new AppError('usage',
+      `--to ${to}: a backup is a .tar file, or a directory without such an end`);
+  }
   if (!to.endsWith('/')) return resolve(to);
   const time = new Date(nowMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
   return resolve(to, `hookshelf-${time}`);

@@ -115,7 +115,7 @@ async function writeToTarget(
       }));
   }
   const directory = resolve(args.get('to'));
-  makeDataDirectory(directory);
+  makeDataDirectory(directory, '--to');
   const options = {
     directory, files, isReplacing: args.has('replace'), nowMs: io.now(),
   };

@@ -27,6 +27,11 @@ export class NaiveCatalog {
         .map(([other]) => other);
     }
     if (ids.length === 0 && matches.includes('title')) ids = this.#findYearless(record);
+    if (ids.length > 1 && matches.includes('source')) {
+      const [own = '', ...others] = [...this.books]
+        .filter(([, book]) => isSame('source', mode, book, record)).map(([other]) => other);
+      if (others.length === 0 && ids.includes(own)) ids = [own];
+    }
     const [first] = ids;
     if (first === undefined) {
       this.books.set(id ?? newId, record);

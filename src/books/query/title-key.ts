@@ -1,8 +1,8 @@
 /**
  * Titles and first authors as they are compared to find the same book twice: without case,
  * accents, variants of presentation and runs of white space, of which many formats make a blank;
- * the initials of authors may be written in any way. Duplicates and imports agree in what is the
- * same. Pure.
+ * the initials of authors may be written in any way, and the family may come first, as in
+ * `Ende, Michael`. Duplicates and imports agree in what is the same. Pure.
  */
 import { foldBlanks } from '../../base/text/fold-blanks.ts';
 import { fold } from '../../base/text/fold.ts';
@@ -13,7 +13,13 @@ export type TitleKey = readonly [title: string, firstAuthor: string];
 
 /** `authorName` is empty for a book without authors. */
 export function createTitleKey(title: string, authorName: string): TitleKey {
-  return [foldBlanks(fold(title)), foldBlanks(joinInitials(fold(authorName)))];
+  return [foldBlanks(fold(title)), foldBlanks(joinInitials(fold(putFamilyLast(authorName))))];
+}
+
+/** `Michael Ende` of `Ende, Michael`: good enough to compare a name that has one comma. */
+export function putFamilyLast(name: string): string {
+  const [family = '', given = '', ...others] = name.split(',');
+  return given.trim() === '' || others.length > 0 ? name : `${given.trim()} ${family.trim()}`;
 }
 
 /** The title key of a stored book. */

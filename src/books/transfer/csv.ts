@@ -9,7 +9,8 @@
  *
  * A spreadsheet that has saved the file may have made other cells of these: `TRUE`, `03.11.2018`
  * (date-text.ts), `="9780441478125"`, and an ISBN that is rounded for good, `9.78E+12`, which is
- * put into `metadata`.
+ * put into `metadata`. So is a date whose day and month are in doubt, `3/11/2018`: the member has
+ * the year.
  *
  * A column of another name is a person's own: its texts are members of `metadata`. A name that may
  * be meant for one of ours refuses the file, as do columns without `title`.
@@ -178,6 +179,10 @@ function readRow(
     }
     const value = toJson(name, cell);
     if (value === null) continue;
+    if (value.isDoubtful === true) {
+      metadataMembers.push(`${JSON.stringify(name)}:${JSON.stringify(cell.text)}`);
+      putAside.push(name);
+    }
     if (value.problem !== undefined) {
       errors.push({ pointer: `/${name.replace('.', '/')}`, detail: value.problem });
     } else if (name === 'metadata' && /^\{.+\}$/s.test(value.json)) {
@@ -202,13 +207,22 @@ const INTEGER = /^-?(0|[1-9][0-9]{0,15})$/;
 const DECIMAL = /^-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,15})?$/;
 /** A number as spreadsheets write it in most of Europe. */
 const DECIMAL_COMMA = /^(\s*[0-9]+),([0-9]+\s*)$/;
-const BOOLEAN = /^(true|false)$/i;
+const BOOLEAN = /^(true|false)$/;
+/** What spreadsheets in other languages make of `true` and `false`. */
+const BOOLEAN_WORDS: Readonly<Record<string, string>> = {
+  wahr: 'true', vrai: 'true', verdadero: 'true', verdadeiro: 'true', vero: 'true', waar: 'true',
+  falsch: 'false', faux: 'false', falso: 'false', onwaar: 'false',
+};
 /** A formula that keeps a spreadsheet from reading a number. */
 const TEXT_FORMULA = /^="([^"]*)"$/;
 
 type CellValue =
-  | { readonly json: string; readonly problem?: never }
-  | { readonly json?: never; readonly problem: string };
+  | {
+    readonly json: string; readonly problem?: never;
+    /** Whether the cell may say more: a person is told; absent: not. */
+    readonly isDoubtful?: true;
+  }
+  | { readonly json?: never; readonly isDoubtful?: never; readonly problem: string };
 
 /** The value of a cell as JSON, or why it cannot be read; null where a formula says nothing. */
 function toJson(name: string, cell: CsvCell): CellValue | null {
@@ -220,13 +234,15 @@ function toJson(name: string, cell: CsvCell): CellValue | null {
   const text = unguardText(cell.text).replace(TEXT_FORMULA, '$1');
   if (text === '' && cell.text !== '') return null;
   if (kind === 'string') {
-    const isDate = schema?.canonical === parsePartialDate;
-    return { json: JSON.stringify(isDate ? readDateCell(text) : text) };
+    return schema?.canonical === parsePartialDate
+      ? readDateCell(text) : { json: JSON.stringify(text) };
   }
   if (kind === 'integer') return readPlainCell(text, INTEGER);
   if (kind === 'number') return readPlainCell(text.replace(DECIMAL_COMMA, '$1.$2'), DECIMAL);
   if (kind === 'boolean') {
-    return readPlainCell(BOOLEAN.test(text.trim()) ? text.toLowerCase() : text, BOOLEAN);
+    const word = text.trim().toLowerCase();
+    const value = BOOLEAN_WORDS[word] ?? word;
+    return readPlainCell(BOOLEAN.test(value) ? value : text, BOOLEAN);
   }
   const isListOfTexts = schema?.kind === 'array' && schema.items.kind === 'string';
   const hasPieces = name === 'authors' || isListOfTexts;
@@ -237,10 +253,14 @@ function toJson(name: string, cell: CsvCell): CellValue | null {
   return { json: JSON.stringify(value) };
 }
 
-/** The date of a text that says a day for sure; else the text, which the model may refuse. */
-function readDateCell(text: string): string {
+/**
+ * The date of a text that says a day for sure, or the year of one that may be two days; else the
+ * text, which the model may refuse.
+ */
+function readDateCell(text: string): CellValue {
   const date = readDate(text);
-  return date?.isWhole === true ? String(date.value) : text;
+  if (date?.isDoubtful === true) return { json: JSON.stringify(date.value), isDoubtful: true };
+  return { json: JSON.stringify(date?.isWhole === true ? date.value : text) };
 }
 
 /** A cell that does not fit the pattern becomes a text, which the model refuses. */

@@ -27,9 +27,12 @@ type RecordResult =
   | {
     readonly line: number; readonly id: string | null;
     readonly status: 'imported' | 'replaced' | 'updated' | 'unchanged';
-    /** Only in a verbose report, for new and changed books. */
+    /**
+     * Only in a verbose report, for new and changed books, and for those that keep what their
+     * source says no more.
+     */
     readonly title?: string; readonly members?: readonly string[];
-    /** The values of these members before and after, in short; absent where there are none. */
+    /** See `ImportedBook.changes`; absent where there are none. */
     readonly values?: Readonly<Record<string, string>>;
   }
   | { readonly line: number; readonly status: 'otherType'; readonly type: string }
@@ -61,6 +64,14 @@ type ImportCount = {
    * itself, by its name; absent: in none.
    */
   readonly replacedMembers?: Readonly<Record<string, number>>;
+  /**
+   * In how many books a member stays as it is, as its value would have no room beside the one that
+   * the record says, by its name; absent: in none.
+   */
+  readonly keptMembers?: Readonly<Record<string, number>>;
+  /** The first record of each of these, by the member; absent: there is none. */
+  readonly firstReplaced?: FirstRecords;
+  readonly firstKept?: FirstRecords;
   /** How many of the imported ones the same import would add once more; absent: none. */
   readonly unmatchable?: number;
   /**
@@ -68,7 +79,10 @@ type ImportCount = {
    * their source: they have no id of it; absent: none.
    */
   readonly withoutId?: number;
-  /** How many of the imported ones have the ISBN of another book; absent: none. */
+  /**
+   * How many of the imported ones have the ISBN of another book, or of the others match several
+   * books by it, and are the one that has their own id; absent: none.
+   */
   readonly sameIsbn?: number;
   /**
    * How many of the other imported ones have the title and first author of another book; absent:
@@ -89,6 +103,8 @@ type ImportCount = {
 };
 
 type AlikeRemark = Remark | 'merged';
+
+type FirstRecords = Readonly<Record<string, { readonly line: number; readonly title: string }>>;
 
 /**
  * A new book, and the book that it is like: an id is null where a dry run would have added it. Or
@@ -129,7 +145,8 @@ export class Importer {
   readonly #outcomes = new NameCounts<ImportedBook['outcome'] | 'broken'>();
   readonly #otherTypes = new NameCounts();
   readonly #leftOut = new NameCounts();
-  readonly #replacedMembers = new NameCounts();
+  readonly #replaced = new CountedMembers();
+  readonly #kept = new CountedMembers();
   readonly #putAside = new NameCounts();
   readonly #ownColumns = new NameCounts();
   readonly #remarks = new NameCounts<'unmatchable' | 'withoutId' | AlikeRemark>();
@@ -156,8 +173,10 @@ export class Importer {
         + outcomes.count('broken'),
       existing, dryRun: this.#isDryRun, leftOut: this.#leftOut.toObject(),
       ...this.#otherTypes.isEmpty ? {} : { otherTypes: this.#otherTypes.toObject() },
-      ...this.#replacedMembers.isEmpty ? {}
-        : { replacedMembers: this.#replacedMembers.toObject() },
+      ...this.#replaced.isEmpty ? {}
+        : { replacedMembers: this.#replaced.toObject(), firstReplaced: this.#replaced.first },
+      ...this.#kept.isEmpty ? {}
+        : { keptMembers: this.#kept.toObject(), firstKept: this.#kept.first },
       ...this.#remarks.toObject(),
       ...Object.keys(this.#alike).length === 0 ? {} : { alike: this.#alike },
       ...this.#putAside.isEmpty ? {} : { putAside: this.#putAside.toObject() },
@@ -256,7 +275,8 @@ export class Importer {
     this.#outcomes.add(result.outcome);
     if (result.outcome === 'ambiguous') {
       const ids = result.ids.join(' and ');
-      return this.#reportSkipped(parsed, null, `several books match it, ${ids}: keep one of them`);
+      return this.#reportSkipped(parsed, null,
+        `several books match it, ${ids}: it is left out, as it does not tell which of them it is`);
     }
     const { line, record } = parsed;
     const { id, outcome, leftOut, changes = {} } = result;
@@ -272,11 +292,13 @@ export class Importer {
     for (const name of new Set([...parsed.leftOut, ...leftOut])) this.#leftOut.add(name);
     for (const name of parsed.putAside) this.#putAside.add(name);
     for (const name of parsed.ownColumns) this.#ownColumns.add(name);
-    for (const name of result.replacedNames ?? []) this.#replacedMembers.add(name);
-    const names = this.#isVerbose && outcome !== 'unchanged'
-      ? { title: String(record.fields['title']), members: Object.keys(changes) } : {};
-    const values = names.members === undefined || names.members.length === 0
-      ? {} : { values: changes };
+    const title = String(record.fields['title']);
+    for (const name of result.replacedNames ?? []) this.#replaced.addOf({ line, title }, name);
+    for (const name of result.stayingNames ?? []) this.#kept.addOf({ line, title }, name);
+    const hasChanges = Object.keys(changes).length > 0;
+    const names = this.#isVerbose && (outcome !== 'unchanged' || hasChanges)
+      ? { title, members: Object.keys(changes) } : {};
+    const values = this.#isVerbose && hasChanges ? { values: changes } : {};
     return this.#report({ line, status: outcome, id, ...names, ...values });
   }
 
@@ -339,5 +361,19 @@ class NameCounts<Name extends string = string> {
 
   toObject(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#counts);
+  }
+}
+
+/** How often each member of the model has occurred, and the first record with it. */
+class CountedMembers extends NameCounts {
+  readonly #first: Record<string, FirstRecords[string]> = {};
+
+  get first(): FirstRecords {
+    return this.#first;
+  }
+
+  addOf(record: FirstRecords[string], name: string): void {
+    this.add(name);
+    this.#first[name] ??= record;
   }
 }

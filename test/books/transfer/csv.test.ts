@@ -76,7 +76,8 @@ test('the members of a reading have a column each', () => {
     ['"4,5",,,,', { rating: 4.5 }], ['"1,000,5",,,,', { rating: '1,000,5' }],
     ['four,,,,', { rating: 'four' }], ['.5,,,,', { rating: '.5' }],
     [',true,,,', { owned: true }], [',TRUE,,,', { owned: true }], [',False,,,', { owned: false }],
-    [',yes,,,', { owned: 'yes' }],
+    [',yes,,,', { owned: 'yes' }], [',WAHR,,,', { owned: true }], [',Falsch,,,', { owned: false }],
+    [',VRAI,,,', { owned: true }], [',FALSO,,,', { owned: false }],
     [',,own; lent,,', { shelves: ['own', 'lent'] }], [',,"[""a;b""]",,', { shelves: ['a;b'] }],
     [',,,3,2024', { readCount: 3, finishedOn: '2024' }],
   ];
@@ -98,7 +99,7 @@ test('what a spreadsheet makes of a cell is read where it is sure, and else refu
     ['A,"=""""","=""374"""', { title: 'A', numberOfPages: 374 }],
     ['A,,,03.11.2018', { title: 'A', datePublished: '2018-11-03' }],
     ['A,,,12/25/2018', { title: 'A', datePublished: '2018-12-25' }],
-    ['A,,,3/11/2018', { title: 'A', datePublished: '3/11/2018' }],
+    ['A,,,2018-02-30', { title: 'A', datePublished: '2018-02-30' }],
   ] as const) {
     const [record] = read(`${header}\n${row}\n`);
     assert.deepEqual(JSON.parse(String(record?.json)), book, row);
@@ -110,6 +111,12 @@ test('what a spreadsheet makes of a cell is read where it is sure, and else refu
       [{ title: 'A', publisher: 'P' }, { isbn: isbn.replaceAll('"', ''), shelf: 1 }]);
     assert.deepEqual(Object(record).putAside, ['isbn']);
   }
+  const [record] = read('title,datePublished,reading.finishedOn\nA,3/11/2018,5-6-2019\n');
+  assert.deepEqual(JSON.parse(String(record?.json)), {
+    title: 'A', datePublished: '2018', reading: { finishedOn: '2019' },
+    metadata: { 'datePublished': '3/11/2018', 'reading.finishedOn': '5-6-2019' },
+  });
+  assert.deepEqual(Object(record).putAside, ['datePublished', 'reading.finishedOn']);
 });
 
 test('a text that a reader could take for an end of row, a border or a blank is quoted', () => {

@@ -307,12 +307,12 @@ test('where nothing is known of what a source said, it counts as said anew', asy
   assert.equal(await titleAfter('?format=csv&match=isbn'), 'First');
   assert.deepEqual(JSON.parse(await readBooks())[0].metadata,
     { 'x-hookshelf': 'mine', 'source': { here: { members: { title: 'Mine' } } } });
-  // Of metadata that are full nothing is remembered, and nothing written for it.
+  // In metadata that are full nothing is remembered, and nothing kept: so nothing is replaced.
   await edit(id, { metadata: null });
   await edit(id, { metadata: { full: 'x'.repeat(16_384 - 11) } });
-  assert.equal(await titleAfter('?format=csv&match=isbn'), 'First');
+  assert.equal(await titleAfter('?format=csv&match=isbn'), 'Mine');
   const { count } = await importFile(file, '?format=csv&match=isbn');
-  assert.equal(count['unchanged'], 1);
+  assert.deepEqual([count['unchanged'], count['keptMembers']], [1, { title: 1 }]);
 });
 
 test('to fill a book, and to find nothing new in a file from here, writes no digests', async () => {
@@ -365,7 +365,7 @@ test('a title and author are one book where one of the two has no year', async (
     assert.equal(await importOne(title, year('2001'), `${title}3`), 'imported');
     assert.equal(await importOne(title, year('2001'), `${title}3`), 'unchanged');
     assert.equal(await importOne(title, '', `${title}4`), 'skipped', 'two books may be the one');
-    assert.equal(await importOne(title, '', `${title}3`), 'updated', 'its own id tells');
+    assert.equal(await importOne(title, '', `${title}3`), 'unchanged', 'its own id tells');
   }
 });
 
@@ -404,6 +404,36 @@ test('a record that two books match is skipped, and told with both', async () =>
   assert.equal(results[0]?.['status'], 'skipped');
   for (const id of ids) assert.ok(String(results[0]?.['detail']).includes(id));
   assert.deepEqual([count['skipped'], count['imported']], [1, 0]);
+});
+
+test('of several books a record is the one with its own id, and another is told', async () => {
+  const goodreads = 'Book Id,Title,Author,ISBN13\n7,A,B,9780439023481\n';
+  const storygraph = 'Title,Authors,ISBN/UID,Star Rating\nA,B,9780439023481,4\n';
+  const { results: [first] } = await importFile(goodreads, '?format=goodreads');
+  const { results: [second], count: twice } = await importFile(storygraph, '?format=storygraph');
+  assert.equal(twice['sameIsbn'], 1);
+  const { results, count } = await importFile(storygraph.replace(',4\n', ',5\n'),
+    '?format=storygraph&match=isbn');
+  const told = { line: 2, title: 'A', id: second?.['id'], otherId: first?.['id'] };
+  assert.deepEqual([results[0]?.['status'], results[0]?.['id']], ['updated', second?.['id']]);
+  assert.deepEqual([count['skipped'], count['sameIsbn'], count['alike']],
+    [0, 1, { sameIsbn: told }]);
+});
+
+test('what a source says no more stays, and is told as unchanged', async () => {
+  const file = (rating: string, review: string): string =>
+    `Book Id,Title,Author,My Rating,My Review\n7,A,B,${rating},${review}\n`;
+  await importFile(file('4', 'Good.'), '?format=goodreads');
+  const stored = await readBooks();
+  const { results, count } = await importFile(file('0', ''), '?format=goodreads&verbose=true');
+  assert.deepEqual([count['unchanged'], await readBooks()], [1, stored]);
+  assert.deepEqual(results[0]?.['values'], {
+    'reading.rating': '4 stays, the source has it no more',
+    'reading.review': '"Good." stays, the source has it no more',
+  });
+  const { results: [changed] } =
+    await importFile(file('5', ''), '?format=goodreads&verbose=true');
+  assert.deepEqual(changed?.['members'], ['reading.review', 'reading.rating']);
 });
 
 test('records that are no books are numbered too', async () => {

@@ -203,12 +203,68 @@ test('a fill gives a book that is not read yet no date on which it was finished'
     { status: 'read', rating: 4, finishedOn: '2023-05-20' });
 });
 
-test('a value that has no room in the metadata is named', async () => {
+test('a value that has no room in the metadata stays, and the new one stands there', async () => {
   const review = 'r'.repeat(20_000);
   await importFile('librarything', LIBRARYTHING.replace('Great.', review));
-  const { count } = await importFile('storygraph', storygraphFile({ review: 'Still great.' }));
-  assert.deepEqual(count['leftOut'], { 'librarything.reading.review': 1 });
-  assert.deepEqual(count['replacedMembers'], { 'reading.review': 1 });
+  const file = storygraphFile({ review: 'Still great.', rating: '4.25' });
+  for (const outcome of ['updated', 'unchanged']) {
+    const { count } = await importFile('storygraph', file);
+    assert.equal(count[outcome], 1, JSON.stringify(count));
+    assert.deepEqual([count['leftOut'], count['keptMembers'], count['replacedMembers']],
+      [{}, ...outcome === 'updated'
+        ? [{ 'reading.review': 1 }, { 'reading.rating': 1 }] : [undefined, undefined]]);
+    const book = await readBook();
+    assert.deepEqual([book.reading.review, book.reading.rating], [review, 4.25]);
+    assert.deepEqual(book.metadata.source.storygraph.members, { 'reading.review': 'Still great.' });
+  }
+  await importFile('librarything', LIBRARYTHING.replace('Great.', 'Short.'));
+  assert.equal((await readBook()).reading.review, 'Short.', 'its own word a source may change');
+});
+
+test('of two values without room the new one is left out, and named', async () => {
+  const { text } = await server.ask('POST', '/api/books',
+    JSON.stringify({ title: 'A', isbn: ISBN, reading: { review: 'm'.repeat(20_000) } }));
+  const { count } = await importFile('storygraph', storygraphFile({ review: 'r'.repeat(18_000) }));
+  assert.deepEqual([count['leftOut'], count['keptMembers'], count['firstKept']], [
+    { 'storygraph.reading.review': 1 }, { 'reading.review': 1 },
+    { 'reading.review': { line: 2, title: 'A' } },
+  ]);
+  assert.equal((await readBook()).reading.review, JSON.parse(text).reading.review);
+});
+
+test('dates that have no room stay together', async () => {
+  const reading = { startedOn: '2020-01-01', finishedOn: '2020-02-02' };
+  await server.ask('POST', '/api/books', JSON.stringify(
+    { title: 'A', isbn: ISBN, reading, metadata: { full: 'x'.repeat(15_850) } }));
+  const { count } = await importFile('storygraph', storygraphFile({ date: '2019/01/01' })
+    .replace('Last Date Read', 'Dates Read').replace('2019/01/01', '2018/01/01-2018/02/02'));
+  assert.equal(count['skipped'], 0);
+  assert.deepEqual((await readBook()).reading, reading);
+});
+
+test('a name with the family first is the author that the book has', async () => {
+  await importFile('librarything', LIBRARYTHING);
+  const { authors } = await readBook();
+  const file = 'title,authors,reading.owned\nA,"Le Guin, Ursula K.",WAHR\n';
+  const { count } = await importFile('csv', file, '', 'title');
+  assert.deepEqual([count['updated'], count['replacedMembers']], [1, undefined]);
+  const book = await readBook();
+  assert.deepEqual([book.authors, book.reading.owned], [authors, true]);
+});
+
+test('a series without a place in it leaves the place that the book has', async () => {
+  const series = [{ name: 'Dune Chronicles', position: 2 }];
+  for (const [said, expected] of [
+    [[{ name: 'dune chronicles' }], series],
+    [[{ name: 'Dune Chronicles', position: 3 }], [{ name: 'Dune Chronicles', position: 3 }]],
+    [[{ name: 'Dune Chronicles' }, { name: 'Other' }], [...series, { name: 'Other' }]],
+  ]) {
+    const { text } = await server.ask('POST', '/api/books',
+      JSON.stringify({ title: 'A', isbn: ISBN, series }));
+    await importFile('jsonl', JSON.stringify({ title: 'A', isbn: ISBN, series: said }));
+    assert.deepEqual((await readBook()).series, expected);
+    await server.ask('DELETE', `/api/books/${JSON.parse(text).id}`);
+  }
 });
 
 test('what was set here and an import replaces is kept beside the sources', async () => {
@@ -320,10 +376,11 @@ function storygraphFile(
 }
 
 async function importFile(
-  format: string, file: string, query = '',
+  format: string, file: string, query = '', match = 'isbn',
 ): Promise<{ readonly count: Line }> {
   const { status, text } = await server.ask('POST',
-    `/api/books/import?format=${format}&match=isbn${query}`, file, { 'Content-Type': 'text/csv' });
+    `/api/books/import?format=${format}&match=${match}${query}`, file,
+    { 'Content-Type': 'text/csv' });
   assert.equal(status, 200, text);
   return { count: JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') };
 }

@@ -139,8 +139,8 @@ test('a check tells of values that are put aside, and of ISBNs that the catalog 
       'hookshelf: put aside: isbn in 2 records, not valid; see metadata.source',
       'hookshelf: put aside: reading.rating in 1 record, not valid; see metadata.source',
     ];
-    const isbnNote = 'hookshelf: 1 new book has the ISBN of another book: --match isbn updates '
-      + 'that book instead, and book:duplicates --by isbn lists books that are there twice';
+    const isbnNote = 'hookshelf: 1 new book would have the ISBN of another book: it is "Emma" '
+      + '(line 2); with --match isbn the import updates that book instead';
     for (const [options, counts, told] of [
       [['--dry-run'], 'would have imported 3, updated 0', [...notes, isbnNote]],
       [['--dry-run', '--match', 'isbn'], 'would have imported 2, updated 1', notes],
@@ -310,6 +310,44 @@ test('a file that could be two things is refused with both names, and nothing is
     assert.match(named.stderr, /the header of a Goodreads export: there is no column `Author`/);
   }));
 
+test('books that an import has made twice are merged by the command that it names', () =>
+  inPlace('without a server', async (place) => {
+    const importAs = (format: string, input: string, ...options: string[]) =>
+      place.run(['book:import', '--file', '-', '--format', format, ...options], { input });
+    await importAs('goodreads', 'Book Id,Title,Author,ISBN13\n1,Emma,Jane Austen,9780141439587\n');
+    const file = 'Title,Authors,ISBN/UID,Star Rating\nEmma,Jane Austen,9780141439587,4.25\n';
+    for (const options of [[], ['--match', 'isbn']]) {
+      const { code, stderr } = await importAs('storygraph', file, ...options);
+      assert.equal(code, 0);
+      assert.match(stderr, /1 book is there twice now, with one ISBN: it is "Emma" \(line 2\), /);
+      if (options.length === 0) continue;
+      const [, command = ''] = /and (book:merge .*) makes one/.exec(stderr) ?? [];
+      assert.equal((await place.run(command.split(' '))).code, 0, command);
+    }
+    const [book, ...others] = await place.json<{ reading?: object }[]>(['book:list']);
+    assert.deepEqual([book?.reading, others], [{ rating: 4.25 }, []]);
+    const { stdout } = await importAs('storygraph', file, '--match', 'isbn');
+    assert.equal(stdout, 'imported 0, updated 0, unchanged 1, skipped 0\n');
+  }));
+
+test('what a file says as the book says it is noted, and told without its digests', () =>
+  inPlace('without a server', async (place) => {
+    await place.json(['book:add', '--input', JSON.stringify({
+      title: 'Emma', isbn: '9780141439587',
+      metadata: { source: { goodreads: { 'Book Id': '1' } } },
+    })]);
+    const words = ['book:import', '--file', '-', '--format', 'goodreads', '--verbose'];
+    const file = (rating: string): { input: string } => ({
+      input: `Book Id,Title,Author,ISBN13,My Rating\n1,Emma,,9780141439587,${rating}\n` });
+    const { stderr } = await place.run(words, file(''));
+    assert.match(stderr, /updated "Emma" \(.*\): no member changes, what the file says is noted/);
+    await place.run(words, file('4'));
+    const emptied = await place.run(words, file('0'));
+    assert.match(emptied.stderr,
+      /line 2: left "Emma" \(\S+\): reading.rating: 4 stays, the source has it no more\n/);
+    assert.equal(emptied.stdout, 'imported 0, updated 0, unchanged 1, skipped 0\n');
+  }));
+
 test('what is left out and what is no book is counted by name before the count', async () => {
   const notes: string[] = [];
   const write = (text: string): boolean => notes.push(text) > 0;
@@ -318,11 +356,17 @@ test('what is left out and what is no book is counted by name before the count',
     stdin: process.stdin, stdout: stream, stderr: stream, environment: {}, now: () => 0,
   } as unknown as ConstructorParameters<typeof Output>[0], false);
   const report = new ImportReport(output, output.progress('books', null),
-    { isDryRun: false, isVerbose: false });
+    { isDryRun: false, isVerbose: false, matches: [] });
   report.addResult({
     imported: 3, updated: 1, unchanged: 7, skipped: 0,
     leftOut: { 'My Review': 3, 'Spoiler': 1, 'reading.startedOn': 1 },
     replacedMembers: { 'reading.review': 1, 'title': 2, 'keywords': 3 },
+    firstReplaced: {
+      'reading.review': { line: 12, title: 'Emma' }, 'title': { line: 2, title: 'A' },
+      'keywords': { line: 3, title: 'B' },
+    },
+    keptMembers: { 'reading.review': 1 },
+    firstKept: { 'reading.review': { line: 5, title: 'C' } },
     otherTypes: { article: 4, thesis: 1, JOUR: 2 }, encoding: 'windows-1252',
   });
   await report.print();
@@ -331,9 +375,12 @@ test('what is left out and what is no book is counted by name before the count',
     'hookshelf: 4 articles are no books: --all-types takes them',
     'hookshelf: 2 of type JOUR are no books: --all-types takes them',
     'hookshelf: 1 of type thesis is no book: --all-types takes it',
-    'hookshelf: replaced: keywords in 3 books; --on-match fill adds instead',
-    'hookshelf: replaced: title in 2 books',
-    'hookshelf: replaced: reading.review in 1 book',
+    'hookshelf: replaced: keywords in 3 books, the first is "B" (line 3); '
+      + '--on-match fill adds instead',
+    'hookshelf: replaced: title in 2 books, the first is "A" (line 2)',
+    'hookshelf: replaced: reading.review in 1 book, it is "Emma" (line 12)',
+    'hookshelf: kept: reading.review in 1 book, it is "C" (line 5): it is too long to be kept '
+      + 'beside what the file says, which is in metadata.source instead',
     'hookshelf: left out: My Review in 3 records, too long',
     'hookshelf: left out: Spoiler in 1 record, too long',
     "hookshelf: left out: reading.startedOn in 1 record, contradicts the book's other date",
@@ -362,8 +409,9 @@ for (const way of WAYS) {
     const before = (await place.run(['book:list', '--json'])).stdout;
     const dry = await place.run([...words, '--dry-run', '--verbose']);
     assert.match(dry.stderr, new RegExp('^hookshelf: reading metadata.source of all books\\n'
-      + 'hookshelf: would update "Mort" \\(.*; '
-      + 'reading.status: none → "read"; reading.rating: none → 4\\n$'));
+      + 'hookshelf: would update "Mort" \\(.*: '
+      + 'reading.status: none → "read"; reading.rating: none → 4; '
+      + 'metadata.source.goodreads: My Rating, Exclusive Shelf\\n$'));
     assert.equal(dry.stdout, 'would have imported 0, updated 1, unchanged 0, skipped 0 '
       + '(dry run, nothing was changed)\n');
     assert.equal((await place.run(['book:list', '--json'])).stdout, before);

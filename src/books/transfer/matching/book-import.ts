@@ -59,7 +59,7 @@ export type MatchMode = {
   readonly isVerbose: boolean;
 };
 
-/** What a new book has in common with another, which its record did not match. */
+/** What a book has in common with another, which its record did not match. */
 export type Remark = 'sameIsbn' | 'sameTitle';
 
 /** The outcome of a record. */
@@ -84,8 +84,8 @@ export type ImportedBook =
      */
     readonly knownBy?: 'nothing' | 'wording' | 'keys';
     /**
-     * A book that a new one is like; absent or null: none. Its id is null where a dry run would
-     * have added it.
+     * A book that a new one is like, or that has the ISBN of the one that has the record's own id;
+     * absent or null: none. Its id is null where a dry run would have added it.
      */
     readonly alike?: { readonly remark: Remark; readonly id: string | null } | null;
     /** Whether the record is of a book that was merged into this one. */
@@ -95,9 +95,12 @@ export type ImportedBook =
      * absent: none.
      */
     readonly replacedNames?: readonly string[];
+    /** The members whose values stay, as metadata have no room to keep them; absent: none. */
+    readonly stayingNames?: readonly string[];
     /**
      * The members of an updated or replaced book that change, by name, each with its value before
-     * and after in short: `4 → 5`; absent unless verbose.
+     * and after in short: `4 → 5`; of a source of metadata the names of its fields. Also the
+     * members of which the source says nothing more. Absent unless verbose.
      */
     readonly changes?: Readonly<Record<string, string>>;
   }

@@ -13,14 +13,18 @@ import { encodeJson } from '../../../base/json/encode.ts';
 import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { decodeRecord } from '../../../resources/record.ts';
+import { READING_PREFIX, separateMembers } from '../../book-members.ts';
 import { bookResource } from '../../book-resource.ts';
 import { MERGED_IDS_MAX, mergedIdsOf, putMergedIds } from '../../merged-ids.ts';
 import type { ImportRecord } from '../import-record.ts';
-import { DIGESTS_MEMBER } from '../mapping/metadata-source.ts';
+import { DIGESTS_MEMBER, asObject } from '../mapping/metadata-source.ts';
 import type { MatchMode } from './book-import.ts';
-import { omitDigests, omitSaidBefore, putDigests } from './last-import.ts';
 import {
-  fillRecord, mergeRecord, omitEnd, omitVagueDates, uniteLists,
+  createSaidCheck, isSaidBefore, omitDigests, omitSaidBefore, putDigests,
+} from './last-import.ts';
+import { hasOwnId } from './match-key.ts';
+import {
+  fillRecord, isSaid, mergeRecord, omitEnd, omitVague, uniteLists,
 } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
@@ -28,6 +32,10 @@ import { keepReplaced, listPassedOver, settleRecord } from './several-sources.ts
 import type { ReplacedMembers } from './several-sources.ts';
 
 const { collection: { key: KEY } } = bookResource;
+const METADATA = 'metadata';
+
+/** No value of the book gives way, or is to. */
+const NONE_REPLACED = { replacedNames: [], stayingNames: [] };
 
 type BookVersion = ReplacedMembers & {
   /** The members that the book has now. */
@@ -54,7 +62,7 @@ type RecordOfBook = {
   readonly said: JsonObject;
   /**
    * The same without the id of the book, where our export put it among the fields of a source, and
-   * without vague dates (`omitVagueDates`).
+   * without what is vague (`omitVague`).
    */
   readonly fields: JsonObject;
   /** Whether the record has the id of the book: it is of a file from here. */
@@ -74,16 +82,16 @@ export function createVersion(
     record.id === id || (source !== null && findBookId(said, source) === id);
   const ownFields = source === null ? said : omitBookId(said, book.members, id, bytes, source);
   const isWhole = isFromHere || mode.onMatch === 'replace';
-  const fields = isWhole ? ownFields : omitVagueDates(ownFields, book.members);
+  const fields = isWhole ? ownFields : omitVague(ownFields, book.members);
   const input = { mode, book, said, fields, isFromHere, isRepeated };
-  const { replacedNames, ...result } = mergeInto(input);
+  const { replacedNames, stayingNames, ...result } = mergeInto(input);
   const { members: merged, leftOut } = joinMergedIds(result, book.members, said);
   const members = putDigests(merged, said, mode, book.members);
   const areDatesSame = mode.onMatch !== 'replace' || hasSameDates(record, book);
   const isSame = areDatesSame && (isSameBook(book.members, members)
     || (isSameBook(omitDigests(book.members, mode.digestFormat), merged)
       && !isWorthDigests(input)));
-  return { before: book.members, members, leftOut, replacedNames, isSame };
+  return { before: book.members, members, leftOut, replacedNames, stayingNames, isSame };
 }
 
 /** Whether the stored book has the members of a record and no others, but for id and dates. */
@@ -105,7 +113,7 @@ function hasSameDates(record: ImportRecord, { createdAt, updatedAt }: MatchedBoo
 function mergeInto(input: RecordOfBook): ReplacedMembers {
   switch (input.mode.onMatch) {
     case 'replace': return {
-      members: omitDigests(input.fields, input.mode.digestFormat), leftOut: [], replacedNames: [],
+      members: omitDigests(input.fields, input.mode.digestFormat), leftOut: [], ...NONE_REPLACED,
     };
     case 'fill': return fillGaps(input);
     default: return update(input);
@@ -118,7 +126,7 @@ function fillGaps({ mode, book, said, fields, isFromHere }: RecordOfBook): Repla
     omitDigests(book.members, digestFormat), omitEnd(fields, book.members), source);
   const result = { ...filled, members: uniteLists(filled.members, fields) };
   if (source === null || digestFormat === null || isFromHere) {
-    return { ...result, replacedNames: [] };
+    return { ...result, ...NONE_REPLACED };
   }
   const changes = omitSaidBefore(fields, said, book.members, digestFormat);
   return keepReplaced(result, book.members, digestFormat,
@@ -131,7 +139,7 @@ function update(input: RecordOfBook): ReplacedMembers {
   const result = mergeRecord(membersBefore, fields, source);
   // Most records change nothing.
   if (result.leftOut.length === 0 && isSameBook(membersBefore, result.members)) {
-    return { ...result, replacedNames: [] };
+    return { ...result, ...NONE_REPLACED };
   }
   const changes = omitSaidBefore(fields, said, book.members, digestFormat);
   const isSource = digestFormat !== null && !isFromHere;
@@ -143,7 +151,7 @@ function update(input: RecordOfBook): ReplacedMembers {
   const version = { members: edited.members, leftOut };
   return isSource ? keepReplaced(
     version, book.members, digestFormat, settled.passedOver, source?.ownIdFields ?? [])
-    : { ...version, replacedNames: [] };
+    : { ...version, ...NONE_REPLACED };
 }
 
 /** Merges what the record says otherwise than our export of the book. */
@@ -177,12 +185,16 @@ function joinMergedIds(
 
 /**
  * Whether a book of which the digests alone change is written: only for a record that another
- * program said, and not for one that says what our export of the book says.
+ * program said, and not for one that says what our export of the book says. A record that says less
+ * than before and nothing new is not worth it either, if its own id finds the book again.
  */
 function isWorthDigests(
-  { mode, book, fields, isFromHere, isRepeated }: RecordOfBook,
+  { mode, book, said, fields, isFromHere, isRepeated }: RecordOfBook,
 ): boolean {
   if (mode.onMatch === 'fill' || isFromHere || isRepeated) return false;
+  if (hasOwnId(said, mode.source) && isSaidBefore(said, book.members, mode.digestFormat)) {
+    return false;
+  }
   const exports = mode.source?.readExports(book.bytes) ?? [];
   return ![...exports].some((exportFields) => isSameBook(exportFields, fields));
 }
@@ -193,19 +205,55 @@ function isSameBook(members: JsonObject, others: JsonObject): boolean {
   return text === encodeJson(members) || isDeepStrictEqual(parseJsonText(text), members);
 }
 
-/** See `ImportedBook`. Digests are there only where nothing else changes. */
+/**
+ * See `ImportedBook`: first what the reader says, and metadata last, of each source the names of
+ * the fields that differ. Digests are not told.
+ */
 export function describeChanges(
   before: JsonObject, after: JsonObject,
 ): Readonly<Record<string, string>> {
-  const changes = listChanges(before, after);
-  const others = changes.filter(([name]) => !name.startsWith(`metadata.${DIGESTS_MEMBER}.`));
-  return Object.fromEntries(others.length === 0 ? changes : others);
+  const { [METADATA]: metadataBefore, ...membersBefore } = before;
+  const { [METADATA]: metadataAfter, ...membersAfter } = after;
+  const { source: sourceBefore, [DIGESTS_MEMBER]: _, ...othersBefore } = asObject(metadataBefore);
+  const { source: sourceAfter, [DIGESTS_MEMBER]: __, ...othersAfter } = asObject(metadataAfter);
+  const changes = listChanges(membersBefore, membersAfter);
+  const isOfReader = ([name]: MemberChange): boolean => name.startsWith(READING_PREFIX);
+  return Object.fromEntries([
+    ...changes.filter(isOfReader), ...changes.filter((change) => !isOfReader(change)),
+    ...listChanges(othersBefore, othersAfter, `${METADATA}.`),
+    ...listSourceChanges(asObject(sourceBefore), asObject(sourceAfter)),
+  ]);
+}
+
+/** The members that the book keeps although the source that said them says them no more. */
+export function describeStaying(
+  book: JsonObject, record: JsonObject, format: string | null,
+): Readonly<Record<string, string>> {
+  if (format === null) return {};
+  const isOwn = createSaidCheck(book, format);
+  const [members, said] = [separateMembers(book), separateMembers(record)];
+  return Object.fromEntries(Object.entries(members)
+    .filter(([name]) => name !== METADATA && !isSaid(said, name) && isOwn(members, name))
+    .map(([name, value]) => [name, `${shorten(value)} stays, the source has it no more`]));
+}
+
+type MemberChange = readonly [name: string, values: string];
+
+/** The fields of each source that differ, by their names. */
+function listSourceChanges(before: JsonObject, after: JsonObject): readonly MemberChange[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((format) => {
+    const [left, right] = [asObject(before[format]), asObject(after[format])];
+    const names = [...new Set([...Object.keys(left), ...Object.keys(right)])]
+      .filter((name) => !isDeepStrictEqual(left[name], right[name]));
+    return names.length === 0
+      ? [] : [[`${METADATA}.source.${format}`, cut(names.join(', '))] as const];
+  });
 }
 
 /** The members that differ by name, those of an object behind a dot: `metadata.shelf`. */
 function listChanges(
   before: JsonObject, after: JsonObject, prefix = '',
-): readonly (readonly [name: string, values: string])[] {
+): readonly MemberChange[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) => {
     const [left, right] = [before[name], after[name]];
     if (isDeepStrictEqual(left, right)) return [];
@@ -220,7 +268,10 @@ const VALUE_LENGTH_MAX = 40;
 
 function shorten(value: JsonValue | undefined): string {
   if (value === undefined) return 'none';
-  const text = encodeJson(value);
+  return cut(encodeJson(value));
+}
+
+function cut(text: string): string {
   return text.length <= VALUE_LENGTH_MAX
     ? text : `${text.slice(0, VALUE_LENGTH_MAX).toWellFormed()}…`;
 }

@@ -137,6 +137,15 @@ export function createSaidCheck(
   return (members, name) => digests.has(digestMember(members, name));
 }
 
+/** Whether all that the record says, its source said before, by the digests of the book. */
+export function isSaidBefore(
+  record: JsonObject, book: JsonObject, format: string | null,
+): boolean {
+  if (format === null) return false;
+  const digests = new Set(findDigests(book, format));
+  return createDigests(separateMembers(record)).every((digest) => digests.has(digest));
+}
+
 /** The formats that have said something of the book. */
 export function listDigestFormats({ [METADATA]: metadata }: JsonObject): readonly string[] {
   return Object.keys(asObject(asObject(metadata)[DIGESTS_MEMBER]));

@@ -30,6 +30,8 @@ export interface MatchKeys {
   mayMatch?(record: ImportRecord, bytes: Buffer): boolean;
   /** Whether the record is of a book that was merged into the one that it matches. */
   readonly areMerged?: true;
+  /** Whether they are the ids that the source gave its records. */
+  readonly areOwnIds?: true;
   /** Whether a record that has changed in its source has another key. */
   readonly areWording?: true;
   /** The remark on a new book that has the key of another; absent: a record matches the book. */
@@ -105,7 +107,7 @@ function createWordingKeys(source: SourceFormat): MatchKeys {
   };
 }
 
-const ISBN_KEYS: MatchKeys = {
+export const ISBN_KEYS: MatchKeys = {
   name: 'isbn',
   readStored: (bytes) => toKeys(readIsbn(bytes)),
   readRecord: ({ fields: { isbn } }) => toKeys(isbn),
@@ -190,12 +192,18 @@ function createSourceKeys(source: SourceFormat): MatchKeys {
     name: `source ${source.format}`,
     readStored: (bytes) => toKeys(readOwnId(readMetadataWith(bytes, formatMember), source)),
     readRecord: ({ fields: { metadata } }) => toKeys(readOwnId(metadata, source)),
+    areOwnIds: true,
   };
 }
 
 /** The text that the metadata of each book from the format have: others need not be parsed. */
 function createFormatMember(format: string): string {
   return `${JSON.stringify(format)}:{`;
+}
+
+/** Whether the source has given the record an id. */
+export function hasOwnId({ metadata }: JsonObject, source: SourceFormat | null): boolean {
+  return source !== null && readOwnId(metadata, source) !== null;
 }
 
 function readOwnId(

@@ -8,7 +8,7 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { LIST_ITEMS_MAX, METADATA_BYTES_MAX } from '../../book.ts';
+import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
 import { combineLists, joinMembers, separateMembers } from '../../book-members.ts';
 import {
   COMBINED_MEMBERS, OPEN_STATUSES, READING_DATES, listRefusedDates,
@@ -26,6 +26,7 @@ export type MergedRecord = {
 };
 
 const DATE_PUBLISHED = 'datePublished';
+const SERIES = 'series';
 
 /** The format of a record, as far as it tells its fields; null for our own. */
 type RecordFormat = Pick<SourceFormat, 'ownIdFields' | 'exportOf'> | null;
@@ -51,16 +52,38 @@ export function mergeRecord(
 }
 
 /**
- * The fields of a record without the dates that say less than those of the book and nothing else:
- * `2008` takes nothing from `2008-09-14`.
+ * The fields of a record without what says less than the book and nothing else: a date `2008` takes
+ * nothing from `2008-09-14`, and a series without a place in it leaves the place that the book has.
  */
-export function omitVagueDates(fields: JsonObject, book: JsonObject): JsonObject {
+export function omitVague(fields: JsonObject, book: JsonObject): JsonObject {
   const [said, stored] = [separateMembers(fields), separateMembers(book)];
+  const series = addPlaces(said[SERIES], stored[SERIES]);
   const vagueNames = [DATE_PUBLISHED, ...READING_DATES].filter((name) =>
     typeof said[name] === 'string' && String(stored[name]).startsWith(`${said[name]}-`));
-  if (vagueNames.length === 0) return fields;
-  return joinMembers(Object.fromEntries(
-    Object.entries(said).filter(([name]) => !vagueNames.includes(name))));
+  if (vagueNames.length === 0 && series === said[SERIES]) return fields;
+  const members = Object.entries(said).filter(([name]) => !vagueNames.includes(name));
+  return joinMembers({ ...Object.fromEntries(members), ...series === undefined ? {} : { series } });
+}
+
+/** The series of a record, those without a place as the book has them; itself if none is so. */
+function addPlaces(
+  said: JsonValue | undefined, stored: JsonValue | undefined,
+): JsonValue | undefined {
+  if (!Array.isArray(said) || !Array.isArray(stored)) return said;
+  const items: readonly JsonValue[] = said;
+  const storedItems: readonly JsonValue[] = stored;
+  const series = items.map((item) => {
+    const { name, position } = asObject(item);
+    if (position !== undefined) return item;
+    const sameSeries = storedItems.map(asObject).find((other) =>
+      other['position'] !== undefined && isSameText(other['name'], name));
+    return sameSeries ?? item;
+  });
+  return series.every((item, index) => item === items[index]) ? said : series;
+}
+
+function isSameText(text: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  return foldText(text ?? null) === foldText(other ?? null);
 }
 
 /** The fields without the date on which a book was finished, for a book that is not read yet. */

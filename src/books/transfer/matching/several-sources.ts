@@ -13,7 +13,8 @@
  *
  *       "source":{"librarything":{"Book Id":"1","members":{"reading.review":"Great."}}}
  *
- *   Where there is no room for it, longer fields of the record go first.
+ *   Where there is no room for it, longer fields of the record go first. If that is not enough, a
+ *   value that would be replaced stays, and what the import says goes there in its place.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -21,8 +22,9 @@ import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
 import { appendItems, joinMembers, separateMembers } from '../../book-members.ts';
+import { putFamilyLast } from '../../query/title-key.ts';
 import { WORK_YEAR_FORMATS } from '../format-list.ts';
-import { COMBINED_MEMBERS } from '../../merge-choice.ts';
+import { COMBINED_MEMBERS, READING_DATES } from '../../merge-choice.ts';
 import {
   SOURCE_MEMBERS, asObject, findSource, putObject, putSource,
 } from '../mapping/metadata-source.ts';
@@ -64,7 +66,7 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
   const isOfOthers = (name: string): boolean => stored[name] !== undefined
     && others.some(({ isSaid: isSaidByOther }) => isSaidByOther(stored, name));
   // Another program knows the same names, perhaps without which of them is the family.
-  if (isWithin(fields['authors'], stored['authors'])
+  if (isWithin(turnNames(fields['authors']), stored['authors'])
     && countItems(fields['authors']) === countItems(stored['authors'])) {
     Reflect.deleteProperty(fields, 'authors');
   }
@@ -114,12 +116,14 @@ export function listPassedOver(record: JsonObject, version: JsonObject): JsonObj
 export type ReplacedMembers = MergedRecord & {
   /** The members whose values the source had not said itself, and which are not in the new ones. */
   readonly replacedNames: readonly string[];
+  /** The members that stay, as there is no room to keep their values beside those of the record. */
+  readonly stayingNames: readonly string[];
 };
 
 /**
- * The version of a stored book with the values that others said and it replaces, as far as they
- * have room in its metadata. `passedOver` is what `format` says in vain, and `ownIdFields` are the
- * fields of the format that stay for any value.
+ * The version of a stored book with the values that others said and it replaces beside it. A value
+ * that has no room in the metadata is not replaced. `passedOver` is what `format` says in vain, and
+ * `ownIdFields` are the fields of the format that stay for any value.
  */
 export function keepReplaced(
   { members: version, leftOut }: MergedRecord, book: JsonObject, format: string,
@@ -137,29 +141,82 @@ export function keepReplaced(
     const addedItems = Array.isArray(value) ? findAddedItems(value, name, [wasOwn]) : null;
     return !isWithin(addedItems ?? value, after[name]);
   });
-  const additions: (readonly [format: string, name: string, value: JsonValue])[] = [
-    ...Object.entries(passedOver).map(([name, value]) => [format, name, value] as const),
-    ...replacedNames.flatMap((name) => {
-      const sources = others.filter(({ isSaid: isSaidByOther }) => isSaidByOther(before, name))
-        .map((other) => other.format);
-      return (sources.length === 0 ? [HERE] : sources)
-        .map((source) => [source, name, before[name] ?? null] as const);
-    }),
-  ];
-  let members = forgetMembers(version, format, changedNames);
-  const unplaced: string[] = [];
-  for (const [source, name, value] of additions) {
-    const larger = putMember(members, source, name, value);
-    const fitted = larger === null
-      ? null : fitMetadata(larger, format, ownIdFields, bytesOf(value));
-    if (fitted === null) {
-      unplaced.push(`${source}.${name}`);
-    } else {
-      members = fitted.members;
-      unplaced.push(...fitted.leftOut);
-    }
+  const keeper = new ValueKeeper(
+    forgetMembers(version, format, changedNames), format, ownIdFields);
+  const unplacedNames = replacedNames.filter((name) => {
+    const sources = others.filter(({ isSaid: isSaidByOther }) => isSaidByOther(before, name))
+      .map((other) => other.format);
+    return !keeper.keep(sources.length === 0 ? [HERE] : sources, name, before[name] ?? null);
+  });
+  // The two dates of a reading are one: each alone might contradict the other.
+  const stayingNames = unplacedNames.some((name) => READING_DATES.includes(name))
+    ? [...new Set([...unplacedNames, ...READING_DATES])] : unplacedNames;
+  keeper.restore(stayingNames, before);
+  const saidInVain = Object.entries({ ...passedOver, ...pickOthers(after, before, stayingNames) });
+  const unsaid = saidInVain.filter(([name, value]) => !keeper.keep([format], name, value));
+  return {
+    members: keeper.members,
+    leftOut: [...leftOut, ...keeper.leftOut, ...unsaid.map(([name]) => `${format}.${name}`)],
+    replacedNames: replacedNames.filter((name) => !stayingNames.includes(name)),
+    stayingNames: unplacedNames,
+  };
+}
+
+/** The named members that differ from those of the other book, as far as they are there. */
+function pickOthers(
+  members: JsonObject, others: JsonObject, names: readonly string[],
+): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([name, value]) =>
+    names.includes(name) && !isDeepStrictEqual(value, others[name])));
+}
+
+/** Keeps values beside a book, in its metadata, as far as these have room. */
+class ValueKeeper {
+  readonly #format: string;
+  readonly #ownIdFields: readonly string[];
+  #members: JsonObject;
+  /** The longer fields of the format that made room. */
+  readonly #leftOut: string[] = [];
+
+  constructor(members: JsonObject, format: string, ownIdFields: readonly string[]) {
+    this.#members = members;
+    this.#format = format;
+    this.#ownIdFields = ownIdFields;
   }
-  return { members, leftOut: [...leftOut, ...unplaced], replacedNames };
+
+  get members(): JsonObject {
+    return this.#members;
+  }
+
+  get leftOut(): readonly string[] {
+    return this.#leftOut;
+  }
+
+  /** Puts the value beside each of the sources; returns whether there was room for all. */
+  keep(sources: readonly string[], name: string, value: JsonValue): boolean {
+    let members = this.#members;
+    const leftOut: string[] = [];
+    for (const source of sources) {
+      const larger = putMember(members, source, name, value);
+      if (larger === null) return false;
+      const fitted = fitMetadata(larger, this.#format, this.#ownIdFields, bytesOf(value));
+      if (fitted === null) return false;
+      members = fitted.members;
+      leftOut.push(...fitted.leftOut);
+    }
+    this.#members = members;
+    this.#leftOut.push(...leftOut);
+    return true;
+  }
+
+  /** Gives the book the values that it had of the named members. */
+  restore(names: readonly string[], before: JsonObject): void {
+    if (names.length === 0) return;
+    const members = Object.entries(separateMembers(this.#members))
+      .filter(([name]) => !names.includes(name));
+    const restored = Object.entries(before).filter(([name]) => names.includes(name));
+    this.#members = joinMembers(Object.fromEntries([...members, ...restored]));
+  }
 }
 
 /** Null where a caller has something of another kind there. */
@@ -231,6 +288,17 @@ function isWithin(value: JsonValue | undefined, other: JsonValue | undefined): b
   }
   if (!isJsonObject(value) || !isJsonObject(other)) return isDeepStrictEqual(value, other);
   return Object.entries(value).every(([name, item]) => isDeepStrictEqual(item, other[name]));
+}
+
+/** Authors of whom the names alone are known, with the family last. */
+function turnNames(authors: JsonValue | undefined): JsonValue | undefined {
+  if (!Array.isArray(authors)) return authors;
+  const items: readonly JsonValue[] = authors;
+  return items.map((author) => {
+    const { name, ...others } = asObject(author);
+    return typeof name === 'string' && Object.keys(others).length === 0
+      ? { name: putFamilyLast(name) } : author;
+  });
 }
 
 function countItems(value: JsonValue | undefined): number {

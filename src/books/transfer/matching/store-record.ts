@@ -10,8 +10,11 @@ import type { ImportRecord } from '../import-record.ts';
 import type { ImportedBook, MatchMode, Remark } from './book-import.ts';
 import type { BookMarks } from './book-marks.ts';
 import type { BookStaging } from './book-staging.ts';
-import { createVersion, hasMembers, describeChanges } from './book-version.ts';
+import {
+  createVersion, describeChanges, describeStaying, hasMembers,
+} from './book-version.ts';
 import { putDigests } from './last-import.ts';
+import { ISBN_KEYS } from './match-key.ts';
 import type { MatchKeys } from './match-key.ts';
 import { findBookId } from './own-export.ts';
 
@@ -36,7 +39,11 @@ type Decision = {
 /** Which book of the catalog a record is. */
 type BookMatch =
   | ({ readonly kind: 'none' } & UnmatchedRecord)
-  | { readonly kind: 'book'; readonly id: string }
+  | {
+    readonly kind: 'book'; readonly id: string;
+    /** Another book with the ISBN of the record; absent: none. */
+    readonly alike?: AlikeBook;
+  }
   /** The book took in the one of the record (merged-ids.ts). */
   | { readonly kind: 'merged'; readonly id: string }
   /** Several books: some of their ids, in order. */
@@ -45,8 +52,10 @@ type BookMatch =
 /** See `ImportedBook`. */
 type UnmatchedRecord = {
   readonly knownBy: 'nothing' | 'wording' | 'keys';
-  readonly alike: { readonly remark: Remark; readonly id: string } | null;
+  readonly alike: AlikeBook | null;
 };
+
+type AlikeBook = { readonly remark: Remark; readonly id: string };
 
 const { collection: { key: KEY } } = bookResource;
 // The most books that are named where very many match.
@@ -65,7 +74,11 @@ function decideOutcome(deps: StoreDeps, record: ImportRecord, newId: string): De
   const match = findMatch(deps, record);
   switch (match.kind) {
     case 'none': return decideUnmatched(deps, record, newId, match);
-    case 'book': return decideMatched(deps, record, match.id);
+    case 'book': {
+      const { outcome, ...decision } = decideMatched(deps, record, match.id);
+      const isTold = match.alike !== undefined && outcome.outcome !== 'ambiguous';
+      return { ...decision, outcome: isTold ? { ...outcome, alike: match.alike } : outcome };
+    }
     case 'merged': return {
       outcome: { id: match.id, outcome: 'unchanged', leftOut: [], isMerged: true },
     };
@@ -77,7 +90,8 @@ function decideOutcome(deps: StoreDeps, record: ImportRecord, newId: string): De
  * The book with the id of the record, else the book whose id our export put into the record, else
  * what is found by the keys, in their order.
  */
-function findMatch({ books, keys, mode: { source } }: StoreDeps, record: ImportRecord): BookMatch {
+function findMatch(deps: StoreDeps, record: ImportRecord): BookMatch {
+  const { books, keys, mode: { source } } = deps;
   const bookId = source === null ? null : findBookId(record.fields, source);
   let knownBy: UnmatchedRecord['knownBy'] = 'nothing';
   for (const id of [record.id, bookId]) {
@@ -102,9 +116,31 @@ function findMatch({ books, keys, mode: { source } }: StoreDeps, record: ImportR
       matchKeys.mayMatch?.(record, getBytes(books, other)) ?? true;
     if (!ids.some(mayMatch)) continue;
     if (matchKeys.areMerged === true) return { kind: 'merged', id };
-    return ids.length === 1 ? { kind: 'book', id } : { kind: 'several', ids };
+    return ids.length === 1 ? { kind: 'book', id } : chooseOwn(deps, record, rank, ids);
   }
   return { kind: 'none', knownBy, alike: null };
+}
+
+/**
+ * Of several books that match by the keys of `rank` the one that has the record's id of its source,
+ * if one alone has it. Found by that id, as `ids` are only the first.
+ */
+function chooseOwn(
+  { books, keys }: StoreDeps, record: ImportRecord, rank: number, ids: readonly string[],
+): BookMatch {
+  const matchKeys = keys[rank];
+  const sourceRank = keys.findIndex(({ areOwnIds }) => areOwnIds === true);
+  const sourceKeys = keys[sourceRank];
+  if (matchKeys === undefined || sourceKeys === undefined) return { kind: 'several', ids };
+  const recordKeys = matchKeys.readRecord(record);
+  const [id, second] = findByKeys(books, sourceRank, sourceKeys.readRecord(record));
+  const isChosen = id !== undefined && second === undefined
+    && matchKeys.readStored(getBytes(books, id)).some((key) => recordKeys.includes(key));
+  if (!isChosen) return { kind: 'several', ids };
+  const otherId = ids.find((one) => one !== id);
+  // Books of one title may be two editions.
+  return matchKeys.name !== ISBN_KEYS.name || otherId === undefined ? { kind: 'book', id }
+    : { kind: 'book', id, alike: { remark: 'sameIsbn', id: otherId } };
 }
 
 function getBytes(books: BookStaging, id: string): Buffer {
@@ -153,15 +189,24 @@ function decideMatched(
   }
   // A repeated book is never written. For `skip` too, the version that `update` would make tells
   // whether the record says something else (`repeated`) or nothing new (`exists`).
-  const { before, members, isSame, leftOut, replacedNames } =
+  const { before, members, isSame, leftOut, replacedNames, stayingNames } =
     createVersion(mode, id, bytes, record, isRepeated);
-  if (isSame) return createDecision({ id, outcome: isLeftAlone ? 'exists' : 'unchanged', leftOut });
+  const staying = mode.isVerbose && mode.onMatch === 'update'
+    ? describeStaying(before, record.fields, mode.digestFormat) : {};
+  const told = stayingNames.length === 0 ? {} : { stayingNames };
+  if (isSame) {
+    const outcome = isLeftAlone ? 'exists' : 'unchanged';
+    return createDecision({
+      id, outcome, leftOut, ...told, ...mode.isVerbose ? { changes: staying } : {},
+    });
+  }
   if (isRepeated) return createDecision({ id, outcome: 'repeated', leftOut: [] });
   const isReplaced = mode.onMatch === 'replace';
   const outcome: ImportedBook = {
     id, outcome: isReplaced ? 'replaced' : 'updated', leftOut,
     ...replacedNames.length === 0 ? {} : { replacedNames },
-    ...mode.isVerbose ? { changes: describeChanges(before, members) } : {},
+    ...told,
+    ...mode.isVerbose ? { changes: { ...staying, ...describeChanges(before, members) } } : {},
   };
   return createDecision(outcome, isReplaced
     ? encodeBook(id, { ...record, fields: members }, bytes, nowMs)

@@ -81,6 +81,7 @@ const librarythingTable: FormatTable = {
     recordRow('bookFormat', ['format'], readMedia),
     textRows('keywords', 'Tags', readKeywords),
     listRow('keywords', ['tags'], readWords),
+    listRow('series', ['series'], readSeries),
     recordRow('reading.status', COLLECTION_FIELDS, readStatus),
     textRows('reading.status', ['Date Read', 'dateread'], readReadStatus),
     recordRow('reading.owned', COLLECTION_FIELDS, readOwned),
@@ -130,6 +131,17 @@ function withKey(item: FieldRecord | BrokenRecord): FieldRecord | BrokenRecord {
   if (item.key !== null || 'problem' in item) return item;
   const id = item.fields.get('books_id');
   return typeof id === 'string' || isJsonNumber(id) ? { ...item, key: String(id) } : item;
+}
+
+/** `Discworld (4)`: the place of the book stands in brackets behind the name. */
+const SERIES_WITH_PLACE = /^(.+) \(([0-9]{1,3}(?:\.[0-9]{1,2})?)\)$/s;
+
+function readSeries(texts: readonly string[]): RowValue | undefined {
+  if (texts.length === 0) return undefined;
+  return whole(texts.map((text) => {
+    const [, name, place] = SERIES_WITH_PLACE.exec(text) ?? [];
+    return name === undefined ? { name: text } : { name, position: Number(place) };
+  }));
 }
 
 type Person = { readonly invertedName: string; readonly name: string; readonly role: string };

@@ -49,7 +49,12 @@ const CHANGES_IN_JSON_MAX = 10_000;
 /** The verb in the line of a book, by the status of its record: in a dry run, and else. */
 const VERBS: Readonly<Record<string, readonly [dry: string, done: string]>> = {
   imported: ['would import', 'imported'], updated: ['would update', 'updated'],
-  replaced: ['would replace', 'replaced'],
+  replaced: ['would replace', 'replaced'], unchanged: ['would leave', 'left'],
+};
+
+/** The end of the line of a book of which no member changes. */
+const NOTED: Readonly<Record<string, string>> = {
+  updated: ': no member changes, what the file says is noted',
 };
 
 /** The option for the books of such records, which are there already. */
@@ -70,20 +75,30 @@ const REMARKS: Readonly<Record<string, (count: number, first: JsonObject) => str
   withoutId: (count) => (count === 1 ? '1 record has no id of its source: once it has changed, a '
     + 'later import adds it' : `${count} records have no id of their source: once they have `
     + 'changed, a later import adds them') + ' once more, but not with --match isbn,title',
-  sameIsbn: (count) => `${count === 1 ? '1 new book has' : `${count} new books have`} the ISBN of `
-    + 'another book: --match isbn updates that book instead, and book:duplicates --by isbn lists '
-    + 'books that are there twice',
+  sameIsbn: (count, first) => `${count === 1 ? '1 book is' : `${count} books are`} there twice `
+    + `now, with one ISBN: ${formatFirst(count, first)}, and ${formatMerge(first)} makes one of `
+    + 'the two; book:duplicates --by isbn lists books that are there twice',
   sameTitle: (count, first) => `${
     count === 1 ? '1 new book has' : `${count} new books have`} title and first author of another `
-    + `book: ${formatFirst(count, first)}, and ${
-      first['id'] === null || first['otherId'] === null ? 'book:merge'
-        : `book:merge ${String(first['otherId'])} --from ${String(first['id'])} --fill`} makes one `
-    + 'of the two; book:duplicates --by title lists books that are there twice',
+    + `book: ${formatFirst(count, first)}, and ${formatMerge(first)} makes one of the two; `
+    + 'book:duplicates --by title lists books that are there twice',
   merged: (count, first) => `${count} ${count === 1 ? 'record is of a book that was'
     : 'records are of books that were'} merged into another: nothing of it was taken; ${
     formatFirst(count, first)}, and book:update ${String(first['otherId'])} writes by hand what `
     + 'you want of it',
 };
+
+/** The remark on a dry run of records that nobody matches by ISBN: they are not there twice yet. */
+function formatAvoidable(count: number, first: JsonObject): string {
+  return `${count === 1 ? '1 new book would have' : `${count} new books would have`} the ISBN of `
+    + `another book: ${formatFirst(count, first)}; with --match isbn the import updates that book `
+    + 'instead';
+}
+
+function formatMerge({ id, otherId }: JsonObject): string {
+  return id === null || otherId === null ? 'book:merge'
+    : `book:merge ${String(otherId)} --from ${String(id)} --fill`;
+}
 
 function formatFirst(count: number, { line, title }: JsonObject): string {
   return `${count === 1 ? 'it is' : 'the first is'} ${quote(String(title))} (line ${String(line)})`;
@@ -102,6 +117,7 @@ export class ImportReport {
   readonly #progress: Progress;
   readonly #isDryRun: boolean;
   readonly #isVerbose: boolean;
+  readonly #isByIsbn: boolean;
   #problems: ImportProblem[] = [];
   #changes: ChangedBook[] = [];
   #resultCount = 0;
@@ -111,12 +127,14 @@ export class ImportReport {
   #totals: JsonObject | null = null;
 
   constructor(
-    output: Output, progress: Progress, mode: Pick<ImportMode, 'isDryRun' | 'isVerbose'>,
+    output: Output, progress: Progress,
+    mode: Pick<ImportMode, 'isDryRun' | 'isVerbose' | 'matches'>,
   ) {
     this.#output = output;
     this.#progress = progress;
     this.#isDryRun = mode.isDryRun;
     this.#isVerbose = mode.isVerbose;
+    this.#isByIsbn = mode.matches.includes('isbn');
   }
 
   /** Says what the file is taken for, or that the metadata of books are read again. */
@@ -159,7 +177,7 @@ export class ImportReport {
     const verb = VERBS[change.status]?.[this.#isDryRun ? 0 : 1] ?? change.status;
     const place = change.id === null ? '' : ` (${change.id})`;
     const changes = Object.entries(change.values).map(([name, text]) => `${name}: ${String(text)}`);
-    const list = changes.length === 0 ? '' : `: ${changes.join('; ')}`;
+    const list = changes.length === 0 ? NOTED[change.status] ?? '' : `: ${changes.join('; ')}`;
     this.#note(change, `${verb} ${quote(change.title)}${place}${list}`);
   }
 
@@ -239,8 +257,14 @@ export class ImportReport {
         `${formatOtherType(type, count)}: --all-types takes ${count === 1 ? 'it' : 'them'}`);
     }
     for (const [name, count] of countsOf(totals['replacedMembers'])) {
+      const first = this.#formatFirstOf(name, count, totals['firstReplaced']);
       const remedy = COMBINED_MEMBERS.includes(name) ? '; --on-match fill adds instead' : '';
-      this.#output.note(`replaced: ${name} in ${count} book${count === 1 ? '' : 's'}${remedy}`);
+      this.#output.note(`replaced: ${name} in ${formatBooks(count)}${first}${remedy}`);
+    }
+    for (const [name, count] of countsOf(totals['keptMembers'])) {
+      const first = this.#formatFirstOf(name, count, totals['firstKept']);
+      this.#output.note(`kept: ${name} in ${formatBooks(count)}${first}: it is too long to be `
+        + 'kept beside what the file says, which is in metadata.source instead');
     }
     const isNested = NESTED_FORMATS.has(String(this.#file['format']));
     for (const [name, count] of countsOf(totals['leftOut'])) {
@@ -260,8 +284,16 @@ export class ImportReport {
     for (const [name, format] of Object.entries(REMARKS)) {
       const count = totals[name];
       const first = isJsonObject(alike) && isJsonObject(alike[name]) ? alike[name] : {};
-      if (typeof count === 'number') this.#output.note(format(count, first));
+      if (typeof count !== 'number') continue;
+      const isAvoidable = name === 'sameIsbn' && this.#isDryRun && !this.#isByIsbn;
+      this.#output.note((isAvoidable ? formatAvoidable : format)(count, first));
     }
+  }
+
+  /** `, the first is "Emma" (line 12)`; '' where the records have no lines. */
+  #formatFirstOf(name: string, count: number, firstRecords: JsonValue | undefined): string {
+    const first = isJsonObject(firstRecords) ? firstRecords[name] : undefined;
+    return isJsonObject(first) && !this.#isOfMetadata ? `, ${formatFirst(count, first)}` : '';
   }
 
   /**
@@ -308,6 +340,10 @@ function formatOtherType(type: string, count: number): string {
   const isOne = count === 1;
   const records = isWord ? `${type}${isOne ? '' : 's'}` : `of type ${type === '' ? 'none' : type}`;
   return `${count} ${records} ${isOne ? 'is no book' : 'are no books'}`;
+}
+
+function formatBooks(count: number): string {
+  return `${count} book${count === 1 ? '' : 's'}`;
 }
 
 function formatRecords(count: number): string {

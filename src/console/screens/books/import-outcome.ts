@@ -27,16 +27,21 @@ type ImportTotals = {
   readonly sameIsbn?: number;
   readonly sameTitle?: number;
   /** The first record of these. */
-  readonly alike?: Readonly<Record<string, { readonly line: number; readonly title: string }>>;
+  readonly alike?: Readonly<Record<string, FirstBook>>;
   readonly merged?: number;
   readonly putAside?: Readonly<Record<string, number>>;
   readonly ownColumns?: Readonly<Record<string, number>>;
   readonly replacedMembers?: Readonly<Record<string, number>>;
+  readonly keptMembers?: Readonly<Record<string, number>>;
+  readonly firstReplaced?: Readonly<Record<string, FirstBook>>;
+  readonly firstKept?: Readonly<Record<string, FirstBook>>;
   readonly leftOut: Readonly<Record<string, number>>;
   readonly encoding?: string;
   /** Why the import ended early. */
   readonly error?: string;
 };
+
+type FirstBook = { readonly line: number; readonly title: string };
 
 export type ImportOutcome = {
   readonly source: FileSource | null;
@@ -108,8 +113,9 @@ const NESTED_FORMATS: ReadonlySet<string> = new Set(['jsonld', 'csl', 'libraryth
 export function listRemarks(
   count: ImportTotals, source: FileSource | null,
 ): readonly string[] {
-  const { existing, encoding, otherTypes = {}, leftOut, error } = count;
-  const { replacedMembers = {}, putAside = {}, ownColumns = {} } = count;
+  const { existing, dryRun, encoding, otherTypes = {}, leftOut, error } = count;
+  const { replacedMembers = {}, keptMembers = {}, putAside = {}, ownColumns = {} } = count;
+  const { firstReplaced = {}, firstKept = {} } = count;
   const { unmatchable = 0, withoutId = 0, sameIsbn = 0, merged = 0 } = count;
   const { sameTitle = 0, alike = {} } = count;
   const isOther = encoding !== undefined && encoding !== 'utf-8';
@@ -122,7 +128,12 @@ export function listRemarks(
       `no books: ${formatNumber(number, 'record')} of type ${type === '' ? 'none' : type}`),
     ...listByCount(replacedMembers).map(([name, number]) =>
       `replaced: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}${
+        formatFirst(firstReplaced[name])}${
         COMBINED_MEMBERS.includes(name) ? '; “add only what it lacks” adds instead' : ''}`),
+    ...listByCount(keptMembers).map(([name, number]) =>
+      `kept: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}${
+        formatFirst(firstKept[name])}; there is no room to keep it beside what the file says, `
+        + 'which is among the other data of the book'),
     ...listByCount(leftOut).map(([name, number]) =>
       `left out: ${name} in ${formatNumber(number, 'record')}, ${
         // Of all others there is no room for what they say.
@@ -138,8 +149,10 @@ export function listRemarks(
       + 'again, they are added once more unless matched by ISBN or title'],
     ...withoutId === 0 ? [] : [`without an id of the source: ${formatNumber(withoutId, 'record')}; `
       + 'once changed there, they are added again unless matched by ISBN or title'],
-    ...sameIsbn === 0 ? [] : [`the ISBN of another book: ${formatNumber(sameIsbn, 'new book')}; `
-      + 'matched by ISBN, that book is changed instead'],
+    ...sameIsbn === 0 ? [] : [`the ISBN of another book: ${formatNumber(sameIsbn, 'book')}${
+      formatFirst(alike['sameIsbn'])}; ${
+      dryRun ? 'matched by ISBN, that book is changed instead'
+        : '“Duplicates” by ISBN compares and merges them'}`],
     ...sameTitle === 0 ? [] : [`title and first author of another book: ${
       formatNumber(sameTitle, 'new book')}${
       formatFirst(alike['sameTitle'])}; “Duplicates” by title compares and merges them`],
@@ -149,9 +162,7 @@ export function listRemarks(
   ];
 }
 
-function formatFirst(
-  record: { readonly line: number; readonly title: string } | undefined,
-): string {
+function formatFirst(record: FirstBook | undefined): string {
   return record === undefined ? '' : ` (first: line ${record.line}, “${record.title}”)`;
 }
 

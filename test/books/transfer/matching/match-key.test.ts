@@ -36,6 +36,7 @@ test('title, first author and year are one key, whatever their case, accents and
   const same: readonly JsonObject[] = [
     { ...base, title: 'STRASSE NACH LODZ' },
     { ...base, authors: [{ name: 'jose rio' }] },
+    { ...base, authors: [{ name: 'Río, José' }] },
     { ...base, title: ' Straße\n nach  Łódź', authors: [{ name: 'José  Río ' }] },
     { ...base, datePublished: '1960' },
     { ...base, subtitle: 'a', isbn: '9780441172719', bookEdition: '2' },

@@ -201,9 +201,9 @@ test('the report names what changes, and is brief for who wants it so', async ()
   const [first, second] = text.split('\n').map((line) => line === '' ? null : JSON.parse(line));
   assert.deepEqual(first, { format: 'metadata', encoding: 'utf-8' });
   assert.deepEqual([second.line, second.status, second.title, second.members],
-    [1, 'updated', 'A', ['metadata.source.goodreads.My Rating', 'reading.rating']]);
+    [1, 'updated', 'A', ['reading.rating', 'metadata.source.goodreads']]);
   assert.deepEqual(second.values,
-    { 'metadata.source.goodreads.My Rating': '"2" → none', 'reading.rating': 'none → 2' });
+    { 'reading.rating': 'none → 2', 'metadata.source.goodreads': 'My Rating' });
   const brief = await server.ask('POST', path, undefined, { Prefer: 'return=minimal' });
   assert.deepEqual([brief.text.split('\n').length, brief.headers['preference-applied']],
     [3, 'return=minimal']);

@@ -21,6 +21,19 @@ test('an ambiguous record names ten of its matches, whatever the number of its k
   assert.equal('ids' in outcome ? outcome.ids.length : 0, 10);
 });
 
+test("the reader's own members are told first, sources last by their fields, digests never", () => {
+  const digests = { goodreads: '0000000' };
+  const changes = describeChanges(
+    { 'title': 'A', 'metadata': { 'own': 1, 'x-hookshelf': digests,
+      'source': { goodreads: { Id: '1', Shelf: 'a', Owned: '1' } } } },
+    { title: 'B', metadata: { own: 2, source: { goodreads: { Id: '1', Shelf: 'b' } } },
+      reading: { rating: 4 } });
+  assert.deepEqual(Object.entries(changes), [
+    ['reading.rating', 'none → 4'], ['title', '"A" → "B"'], ['metadata.own', '1 → 2'],
+    ['metadata.source.goodreads', 'Shelf, Owned'],
+  ]);
+});
+
 test('a change is told by values of at most forty characters', () => {
   assert.deepEqual(
     describeChanges({ title: 'A', keywords: ['a'], reading: { rating: 4, review: 'r'.repeat(50) } },

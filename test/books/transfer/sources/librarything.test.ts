@@ -177,6 +177,21 @@ test('an author of the JSON export may be an empty list, or missing', () => {
   }
 });
 
+test('series of the JSON export are texts, alone or in a list, with the place in brackets', () => {
+  for (const [series, expected] of [
+    ['Saga', [{ name: 'Saga' }]],
+    [['Discworld (4)', 'Death (1.5)'],
+      [{ name: 'Discworld', position: 4 }, { name: 'Death', position: 1.5 }]],
+    [{ 0: 'Penguin Classics (1990)' }, [{ name: 'Penguin Classics (1990)' }]],
+    [[], undefined],
+  ]) {
+    const book = readBook(librarythingCodec, JSON.stringify({ 1: { title: 'A', series } }));
+    assert.deepEqual(book['series'], expected);
+    const fields = Object(book['metadata']).source?.librarything ?? {};
+    assert.equal(Object.hasOwn(fields, 'series'), false);
+  }
+});
+
 test('numbers of the JSON export are read as the texts that they would be', () => {
   const member = { title: 1984, pages: 336, date: 1949, originalisbn: 9780141036144, rating: 4 };
   assert.deepEqual(readBook(librarythingCodec, JSON.stringify({ 1: member })), {

@@ -55,7 +55,9 @@ test('what else happened is told, and nothing where nothing did', () => {
   assert.deepEqual(listRemarks({
     ...COUNT, existing: 1, encoding: 'windows-1252', otherTypes: { book: 1, article: 4, '': 2 },
     leftOut: { 'My Review': 3, 'reading.startedOn': 1 },
-    replacedMembers: { 'reading.finishedOn': 1, 'keywords': 1 }, unmatchable: 2, merged: 1,
+    replacedMembers: { 'reading.finishedOn': 1, 'keywords': 1 },
+    firstReplaced: { 'reading.finishedOn': { line: 2, title: 'Emma' } },
+    keptMembers: { 'reading.review': 1 }, firstKept: {}, unmatchable: 2, merged: 1,
     putAside: { isbn: 2, 'reading.rating': 1 }, withoutId: 1, sameIsbn: 2,
     sameTitle: 2, alike: {
       sameTitle: { line: 3, title: 'Dune' }, merged: { line: 4, title: 'C' },
@@ -65,8 +67,11 @@ test('what else happened is told, and nothing where nothing did', () => {
     'the import stopped: the disk is full', '1 book skipped: there already',
     'the file is no UTF-8: it was read as Windows-1252',
     'no books: 4 records of type article', 'no books: 2 records of type none',
-    'no books: 1 record of type book', 'replaced: Reading, finished in 1 book',
+    'no books: 1 record of type book',
+    'replaced: Reading, finished in 1 book (first: line 2, “Emma”)',
     'replaced: Keywords in 1 book; “add only what it lacks” adds instead',
+    'kept: Reading, review in 1 book; there is no room to keep it beside what the file says, which '
+      + 'is among the other data of the book',
     'left out: My Review in 3 records, too long',
     'left out: reading.startedOn in 1 record, contradicts the other date of the book',
     'put aside: ISBN in 2 records, not valid; what the file says is among the other data of the '
@@ -77,7 +82,7 @@ test('what else happened is told, and nothing where nothing did', () => {
       + 'title',
     'without an id of the source: 1 record; once changed there, they are added again unless '
       + 'matched by ISBN or title',
-    'the ISBN of another book: 2 new books; matched by ISBN, that book is changed instead',
+    'the ISBN of another book: 2 books; “Duplicates” by ISBN compares and merges them',
     'title and first author of another book: 2 new books (first: line 3, “Dune”); “Duplicates” '
       + 'by title compares and merges them',
     'merged into another book: 1 record (first: line 4, “C”); nothing of it was taken: what you '

@@ -1,6 +1,7 @@
 /**
  * The run folder `<data>/command-runs/run-XXXXXX/` of a command run, 0700. It holds, where needed:
- *   run.json  which process the command is: a `ProcessIdentity`; written once it has been started
+ *   run.json  which process the command is: a `ProcessIdentity`, with the inode of the folder, as a
+ *             copy of the data has another one; written once the command has been started
  *   stdin     what the command reads
  *   stdout, stderr  named pipes that the command writes to, see output-pipes.ts
  *   files/    the files that options describe, named after their variables
@@ -9,7 +10,7 @@
  * A folder without a valid run.json is one whose command had not been started, or had been for less
  * than a millisecond. A folder is deleted when its run has ended, and whole at the next start.
  */
-import { openSync, constants, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { openSync, constants, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCodeOf } from '../../../base/errors.ts';
@@ -60,16 +61,17 @@ export async function openInput(folder: string, bytes: Buffer): Promise<number> 
 
 /** Notes the process of the command at once: after a crash before this it is hard to find. */
 export function noteProcess(folder: string, pid: number): void {
-  const note = JSON.stringify(describeProcess(files, pid));
-  writeFileSync(join(folder, NOTE_NAME), note, NEW_FILE);
+  const note = { ...describeProcess(files, pid), folderInode: statSync(folder).ino };
+  writeFileSync(join(folder, NOTE_NAME), JSON.stringify(note), NEW_FILE);
 }
 
-/** null: there is no valid note. */
+/** null: there is no valid note, or this is a copy, and the command the original's. */
 export function readNotedProcess(folder: string): ProcessIdentity | null {
   try {
     const note: unknown = JSON.parse(readFileSync(join(folder, NOTE_NAME), 'utf8'));
     if (!isJsonObject(note)) return null;
-    const { pid, startTime, bootId, namespace } = note;
+    const { pid, startTime, bootId, namespace, folderInode } = note;
+    if (folderInode !== statSync(folder).ino) return null;
     // Group 1 would be everybody, and group 0 our own.
     if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return null;
     return {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+  existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -56,6 +57,25 @@ test('a command that outlives a killed server is ended with its session', async 
   assertEnded(readFileSync(pids));
   assert.deepEqual(harness.listFolders(), []);
   assert.deepEqual(harness.lines.map(({ level }) => level), ['warning']);
+});
+
+test('a start on a copy of the data leaves the commands of the original alone', async (context) => {
+  const harness = new CommandHarness(context);
+  const pids = join(harness.directory, 'pids');
+  await killServer(harness, `echo $$ > ${pids}; touch $ready; sleep 1000`);
+  const [note = ''] = listNotes(harness).map((path) => readFileSync(path, 'utf8'));
+  const original = join(harness.directory, 'original');
+  renameSync(harness.runsFolder, original);
+  const copy = join(harness.runsFolder, 'run-copy');
+  mkdirSync(copy, { recursive: true });
+  writeFileSync(join(copy, 'run.json'), note);
+  await harness.runner.recover();
+  assert.ok(isRunning(Number(readFileSync(pids, 'utf8'))));
+  assert.deepEqual(harness.listFolders(), []);
+  rmSync(harness.runsFolder, { recursive: true });
+  renameSync(original, harness.runsFolder);
+  await harness.runner.recover();
+  assertEnded(readFileSync(pids));
 });
 
 test('one that ignores SIGTERM is killed', { timeout: 60_000 }, async (context) => {
@@ -114,11 +134,13 @@ test('the same pid with another start, boot or container is left alone', async (
     { ...identity, bootId: 'other' }, { ...identity, namespace: '1' },
     { pid }, { ...identity, pid: String(pid) }, { ...identity, pid: 0 }, { ...identity, pid: 1 },
     { ...identity, pid: -1 }, { ...identity, pid: -pid }, { ...identity, pid: 1e300 }, [], null,
-  ].map((note) => JSON.stringify(note));
+  ];
   for (const [index, note] of [...notes, '', '{"pid":'].entries()) {
     const folder = join(harness.runsFolder, `run-${index}`);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'run.json'), note);
+    const { ino } = statSync(folder);
+    writeFileSync(join(folder, 'run.json'),
+      typeof note === 'string' ? note : JSON.stringify(note && { ...note, folderInode: ino }));
   }
   await harness.runner.recover();
   assert.ok(isRunning(pid));

@@ -52,7 +52,7 @@ import { evaluateConditions } from '../src/resources/conditional-request.ts';
 import { parseHostName } from '../src/access/host-check.ts';
 import { parseQuery } from '../src/server/query.ts';
 import { readRequestId } from '../src/server/routing/dispatcher.ts';
-import { checkToken, createFixedVerifier } from '../src/access/token-verifier.ts';
+import { createFixedVerifier, getGrant } from '../src/access/token-verifier.ts';
 import { loadSettings } from '../src/settings/load-settings.ts';
 import { SETTING_ROWS } from '../src/settings/setting-table.ts';
 import { decodePayload } from '../src/webhooks/actions/action-payload.ts';
@@ -170,8 +170,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'Forwarded, with for': (text) =>
     clientAddress(requestWith('forwarded', `for=${text}`), '127.0.0.1'),
   Authorization: (text) =>
-    checkToken(requestWith('authorization', `Bearer ${text}`), createFixedVerifier(['t']),
-      { access: 'read' }),
+    getGrant(requestWith('authorization', `Bearer ${text}`), createFixedVerifier(['t'])),
   'If-Match': (text) => evaluateConditions({ 'if-match': text }, version, false),
   'If-None-Match': (text) => evaluateConditions({ 'if-none-match': text }, version, true),
   'If-Modified-Since': (text) => evaluateConditions({ 'if-modified-since': text }, version, true),

@@ -11,7 +11,7 @@ import type { Access } from '../server/http-route.ts';
 import type {
   AllowedMethods, Entrance, Guard, GuardOutcome,
 } from '../server/routing/dispatcher.ts';
-import { checkToken } from './token-verifier.ts';
+import { checkPermission, getGrant } from './token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 import {
   Cors, isPreflight, mayPageRead, respondToPreflight, respondToWebhookPreflight,
@@ -41,8 +41,9 @@ export function createGuard(options: GuardOptions): Guard {
         return admit(exchange, hasRoute, allowedMethods);
       } catch (thrown) {
         if (thrown instanceof AppError) {
-          const { path, clientAddress: client } = exchange;
-          const fields = { code: thrown.code, reason: thrown.message, path, client };
+          const { path, clientAddress: client, grant } = exchange;
+          const who = grant === null ? {} : { who: grant.name };
+          const fields = { code: thrown.code, reason: thrown.message, path, client, ...who };
           options.rejectionLog.warning(exchange, 'a request was refused', fields);
         }
         throw thrown;
@@ -89,7 +90,8 @@ function createAdmission(
     // The control socket alone has the `control` routes, and its callers may call everything.
     if (access === 'public' || access === 'control') return 'admitted';
     if (!tokens.isRequired && access !== ALWAYS_REQUIRED) return 'admitted';
-    exchange.grant = checkToken(request, tokens, { access, bound });
+    exchange.grant = getGrant(request, tokens);
+    checkPermission(exchange.grant, { access, bound });
     return 'admitted';
   };
 }

@@ -51,13 +51,8 @@ export function combineVerifiers(...verifiers: readonly TokenVerifier[]): TokenV
   };
 }
 
-/**
- * Throws `unauthorized` without a valid token, `forbidden` when its scope is too small, or when it
- * is bound to webhooks and the route is not for such tokens.
- */
-export function checkToken(
-  request: IncomingMessage, verifier: TokenVerifier, requirement: TokenRequirement,
-): Grant {
+/** The rights of the caller's token. Throws `unauthorized` without a valid one. */
+export function getGrant(request: IncomingMessage, verifier: TokenVerifier): Grant {
   // Credentials of another scheme count as none (RFC 6750 §3.1).
   if (!/^bearer /i.test(request.headers.authorization ?? '')) {
     throw new AppError('unauthorized', 'send `Authorization: Bearer <token>`');
@@ -68,8 +63,15 @@ export function checkToken(
       wwwAuthenticate: 'Bearer error="invalid_token"',
     });
   }
-  if (!permitsCall(grant, requirement)) throw createScopeError(grant, requirement);
   return grant;
+}
+
+/**
+ * Throws `forbidden` when the scope of the grant is too small, or when it is bound to webhooks and
+ * the route is not for such tokens.
+ */
+export function checkPermission(grant: Grant, requirement: TokenRequirement): void {
+  if (!permitsCall(grant, requirement)) throw createScopeError(grant, requirement);
 }
 
 /** Tells a bound token the same of routes that there are, and of those that there are not. */
@@ -90,14 +92,15 @@ function describeScope(scope: Scope | 'any'): string {
 }
 
 /**
- * Checks a caller whose query needs a greater scope than its route does. Throws as `checkToken`;
- * callers on the control socket, and all while no token is required, have every scope.
+ * Checks a caller whose query needs a greater scope than its route does. Throws `unauthorized` and
+ * `forbidden`; callers on the control socket, and all while no token is required, have every scope.
  */
 export function checkCurrentScope(
   { isControl, request }: Pick<Exchange, 'isControl' | 'request'>, verifier: TokenVerifier,
   requiredScope: Scope,
 ): void {
-  if (!isControl && verifier.isRequired) checkToken(request, verifier, { access: requiredScope });
+  if (isControl || !verifier.isRequired) return;
+  checkPermission(getGrant(request, verifier), { access: requiredScope });
 }
 
 /**

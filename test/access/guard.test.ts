@@ -358,10 +358,12 @@ test('says in the log why a request is refused, and never with which token', asy
   await rawRequest(server, 'GET', '/api/books', { Authorization: 'Bearer wrong-t0ken' });
   await rawRequest(server, 'POST', '/api/books', { Authorization: 'Bearer t-read' });
   const lines = server.logged.filter(({ message }) => message === 'a request was refused');
-  assert.deepEqual(lines.map(({ fields: { code, reason, path } }) => ({ code, reason, path })), [
-    { code: 'unauthorized', reason: 'the token is not valid here', path: '/api/books' },
+  assert.deepEqual(lines.map(({ fields: { code, reason, path, who } }) =>
+    ({ code, reason, path, who })), [
+    { code: 'unauthorized', reason: 'the token is not valid here', path: '/api/books',
+      who: undefined },
     { code: 'forbidden', reason: 'this needs a token of scope write, not read',
-      path: '/api/books' },
+      path: '/api/books', who: 'a token' },
   ]);
   assert.ok(!JSON.stringify(server.logged).includes('wrong-t0ken'));
 });

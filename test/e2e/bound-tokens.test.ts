@@ -234,6 +234,42 @@ test('token:create --due makes tokens of new names, and of those whose last one 
     assert.match((await create(['dorn'], '--due')).stdout, /^dorn\thookshelf_\S+\n$/);
   }));
 
+test('token:create says whose scope it changes, and whom --due leaves out with another', () =>
+  inWorld({}, async ({ server }) => {
+    const create = async (scope: string, ...args: string[]): Promise<string> => {
+      const { code, stderr } = await runCommand([
+        'token:create', '--scope', scope, '--data', server.data, '--webhook', '{name}', ...args,
+      ], { now: Date.now });
+      assert.equal(code, 0, stderr);
+      return stderr;
+    };
+    const both = ['--name', 'acme', '--name', 'bolt'];
+    assert.doesNotMatch(await create('write', '--name', 'acme', '--expires', '20d'), /another/);
+    const due = await create('resend', ...both, '--due', '--expires', '365d');
+    assert.match(due, /the scope is another: "acme" had write and has resend now\n/);
+    assert.doesNotMatch(due, /"bolt" had/);
+    const left = await create('write', ...both, '--due');
+    assert.match(left, /2 of 2 names left out/);
+    assert.match(left, /left out with another scope than write: "acme" \(resend\), "bolt" \(res/);
+    assert.doesNotMatch(await create('resend', ...both, '--due'), /another scope/);
+    assert.match(await create('write', '--name', 'bolt', '--replace'),
+      /: "bolt" had resend and has write now\n/);
+    assert.match(await create('resend', '--name', 'bolt', '--webhook', 'bolt.*', '--replace'),
+      /: "bolt" had write and has resend now\n/);
+  }));
+
+test('token:create --due says that tokens of 30 days are made again by each run', () =>
+  inWorld({}, async ({ server }) => {
+    for (const [name, expires, isSaid] of [
+      ['acme', '30d', true], ['bolt', '12h', true], ['corp', '365d', false],
+    ] as const) {
+      const { stderr } = await runCommand(['token:create', '--scope', 'read', '--data',
+        server.data, '--webhook', '{name}', '--name', name, '--due', '--expires', expires,
+      ], { now: Date.now });
+      assert.equal(/each run with --due makes others/.test(stderr), isSaid, stderr);
+    }
+  }));
+
 test('a token for other webhooks, or of the operator, takes no link from a customer', () =>
   inWorld({ acme: {}, bolt: {} }, async ({ server, operator }) => {
     const create = (...args: string[]) => runCommand(

@@ -23,6 +23,7 @@ const REFUSED: readonly [string, object, string][] = [
   [OUT, { targetUrl: 'ftp://x' }, '/targetUrl'],
   [OUT, { targetUrl: 'http://' }, '/targetUrl'],
   [OUT, { targetUrl: 'http:///user:password@x/' }, '/targetUrl'],
+  [OUT, { targetUrl: 'https://example.com/hooks\r' }, '/targetUrl'],
   [OUT, { targetUrl: 'http://user:pass word@x/' }, '/targetUrl'],
   [OUT, { targetUrl: 'http://user:"password@x/' }, '/targetUrl'],
   [OUT, { targetUrl: 'http://x', httpMethod: 'TRACE' }, '/httpMethod'],

@@ -77,9 +77,9 @@ function listSecretRisks(
 
 const SHOWN_LENGTH_MAX = 300;
 
-/** A value as JSON in one line, shortened; `none` for a member that is absent. */
+/** A value as JSON in one line, shortened. A member that is absent has its default. */
 function formatShown(value: JsonValue | undefined): string {
-  const text = value === undefined ? 'none' : formatJson(value);
+  const text = value === undefined ? 'not set' : formatJson(value);
   return text.length <= SHOWN_LENGTH_MAX ? text : `${text.slice(0, SHOWN_LENGTH_MAX)}…`;
 }
 

@@ -38,7 +38,7 @@ export const planSchema = objectSchema('ConfigurationPlan', {
   ],
   kept: [
     arraySchema(TEXT), 'Which records keep members as they are stored, by `keep`, where the '
-      + 'document has others',
+      + 'document has others: a text for all that keep the same',
   ],
   hints: [
     arraySchema(TEXT), 'Which outgoing webhooks that change have no condition, and hear what is '

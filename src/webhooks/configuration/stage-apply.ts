@@ -11,6 +11,7 @@ import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import { joinFirst } from '../../base/text/error-message.ts';
 import type { Steps } from '../../base/turns.ts';
 import { describeChange, type DescribedChange } from '../../resources/change-log.ts';
 import { putNextVersion } from '../../resources/record.ts';
@@ -319,12 +320,30 @@ function describeUnlisted(
   return unlisted.length === 0 ? {} : { unlisted };
 }
 
+/** A line for all that keep the same members: of many customers that is mostly the secret alone. */
 function describeKept(writes: readonly PlannedWrite[]): Pick<ConfigurationPlan, 'kept'> {
-  const kept = writes.filter(({ keptMembers }) => keptMembers.length > 0)
-    .map(({ record: { kind: { noun }, name }, keptMembers }) =>
-      `${noun} ${name} keeps what is stored, not what the file says: ${keptMembers.join(', ')}; `
-      + 'update it, or apply without keep, to change that');
+  const groups = new Map<string, KeptGroup>();
+  for (const { record: { kind: { noun }, name }, keptMembers } of writes) {
+    if (keptMembers.length === 0) continue;
+    const members = keptMembers.join(', ');
+    const group = groups.get(noun + members) ?? { noun, members, names: [] };
+    group.names.push(name);
+    groups.set(noun + members, group);
+  }
+  const kept = [...groups.values()].map(describeKeptAlike);
   return kept.length === 0 ? {} : { kept };
+}
+
+/** The names of webhooks of one kind that keep the same members. */
+type KeptGroup = {
+  readonly noun: string; readonly members: string; readonly names: string[];
+};
+
+function describeKeptAlike({ noun, members, names }: KeptGroup): string {
+  const kept = `what is stored, not what the file says: ${members}`;
+  const wayOut = 'or apply without keep, to change that';
+  return names.length === 1 ? `${noun} ${names.join()} keeps ${kept}; update it, ${wayOut}`
+    : `${names.length} ${noun}s keep ${kept} (${joinFirst(names)}); update them, ${wayOut}`;
 }
 
 type StagedChange = { readonly kind: RecordKind; readonly change: Change };

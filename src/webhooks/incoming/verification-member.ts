@@ -55,7 +55,7 @@ export const verificationSchema = describeObject({
     },
     url: {
       schema: {
-        ...textSchema, maxLength: 2048, mustBe: 'an http or https URL',
+        ...textSchema, maxLength: 2048, mustBe: 'an http or https URL without control characters',
         canonical: (url) => isTargetUrl(url) ? url : null,
       },
       label: 'Address',

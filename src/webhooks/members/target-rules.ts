@@ -23,7 +23,7 @@ export const DEFAULT_CONTENT_TYPE = 'application/json';
 
 export const targetUrlSchema: StringSchema = {
   kind: 'string', maxLength: URL_LENGTH_MAX, format: 'uri',
-  mustBe: 'an http or https URL',
+  mustBe: 'an http or https URL without control characters',
   canonical: (value) => isTargetUrl(value) ? value : null,
 };
 
@@ -48,11 +48,11 @@ export const headersSchema: SchemaOf<Readonly<Record<string, string>>, JsonSchem
 };
 
 // The URL parser accepts `http:///user:…@host` and white space, in which the masks would not find
-// credentials.
-const AUTHORITY_PATTERN = /^https?:\/\/[^\s/\\?#"'<>]+([/?#]|$)/i;
+// credentials. It leaves out tabs and line ends: a line end of a list made by Windows is a mistake.
+const TARGET_PATTERN = /^https?:\/\/[^\s/\\?#"'<>]+([/?#][^\x00-\x1f\x7f]*)?$/i;
 
 export function isTargetUrl(value: string): boolean {
-  if (!AUTHORITY_PATTERN.test(value) || !URL.canParse(value)) return false;
+  if (!TARGET_PATTERN.test(value) || !URL.canParse(value)) return false;
   return ['http:', 'https:'].includes(new URL(value).protocol);
 }
 

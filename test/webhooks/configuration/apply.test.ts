@@ -122,7 +122,7 @@ test('what was changed by hand is put right, member by member, and told without 
         },
         {
           sign: '~', kind: 'incoming webhook', name: 'gh', members: ['description'],
-          details: ['description: "by hand" → none'],
+          details: ['description: "by hand" → not set'],
         },
         {
           sign: '~', kind: 'outgoing webhook', name: 'crm', members: ['triggerEvents', 'secret'],
@@ -154,7 +154,7 @@ test('a member that is left out has its default, and the order of free members i
       members: ['httpMethod', 'headers', 'timeout'],
       details: [
         'httpMethod: "PUT" → "POST"',
-        'headers: { "A": "***", "B": "***" } → { "Authorization": "***" }', 'timeout: 5 → none',
+        'headers: { "A": "***", "B": "***" } → { "Authorization": "***" }', 'timeout: 5 → not set',
       ],
     }]);
     const { httpMethod, timeout = null } = await read(relay, `${OUT}/crm`);
@@ -373,6 +373,26 @@ test('members stay as they are stored where the document leaves them to the cust
     const { status, text } = await apply(relay, { ...document, keep: ['name'] });
     assert.equal(status, 422, text);
   });
+
+test('webhooks that keep the same members share a line of the plan', async (context) => {
+  const relay = await startRelayFor(context);
+  const names = Array.from({ length: 7 }, (_, index) => `customer-${index}`);
+  const document = (secret: string): object => ({
+    outgoingWebhooks: names.map((name) => ({ ...TARGET, name, secret })),
+    keep: ['secret', 'targetUrl'],
+  });
+  await applied(relay, document('psst'));
+  const { status, text } = await relay.ask('PATCH', `${OUT}/customer-6`,
+    { targetUrl: 'https://crm.example/new' });
+  assert.equal(status, 200, text);
+  assert.deepEqual((await applied(relay, document('hush')))['kept'], [
+    '6 outgoing webhooks keep what is stored, not what the file says: secret (customer-0, '
+      + 'customer-1, customer-2, customer-3, customer-4 and 1 more); update them, or apply without '
+      + 'keep, to change that',
+    'outgoing webhook customer-6 keeps what is stored, not what the file says: secret, targetUrl'
+      + WAY_OUT,
+  ]);
+});
 
 for (const [told, secret] of [
   ['another', 'another one'], ['none', undefined], ['one that nobody has here', { $env: 'ABSENT' }],

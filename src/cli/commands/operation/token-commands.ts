@@ -29,6 +29,9 @@ import { READ_ANSWERS_ADVICE, describeReadAnswers } from './bound-tokens.ts';
 /** Stands for the name of a token in the webhooks that it is bound to. */
 const NAME_PLACE = '{name}';
 
+/** A token that ends within this time is due again a day after it was made. */
+const DUE_AGAIN_MS = 31 * 86_400_000;
+
 /**
  * Makes a token for each name, with --replace in place of those of that name. Prints one, or its
  * link, alone on stdout, so that `> file` makes a token file, and several with their names, a line
@@ -50,6 +53,7 @@ export async function createToken(context: CommandContext): Promise<void> {
   const notes = [
     ...await describeBindings(context, bodies, others),
     ...describeNamesakes(bodies, inForce, isReplacing),
+    ...describeScopeChanges(bodies, inForce, isReplacing ? makeNameKey : makeTwinKey),
   ];
   const stateBefore = await readAccessState(context);
   const tokens: JsonObject[] = [];
@@ -65,6 +69,10 @@ export async function createToken(context: CommandContext): Promise<void> {
   } finally {
     for (const note of tokens.length > 0 ? notes : []) output.note(note);
     await printTokens(context, tokens, namedBodies.length > 1 || args.has('due'));
+  }
+  if (args.has('due') && tokens.some((token) => readEnd(token) <= nowMs + DUE_AGAIN_MS)) {
+    output.note('each run with --due makes others in place of what ends within 30 days: let '
+      + '--expires be a good deal more than that, such as 365d');
   }
   const state = await readAccessState(context);
   if (!output.isJson && state.isClosed && !stateBefore.isClosed) {
@@ -118,6 +126,13 @@ function selectDue(
     output.note(`${twins.length} of ${bodies.length} ${bodies.length === 1 ? 'name' : 'names'} `
       + `left out, as a token of that name${binding} does not end within 30 days: `
       + `${joinFirst(quoteNames(twins))}; --replace makes another in its place`);
+    const scope = formatValue(twins[0]?.['scope']);
+    const others = findOtherScopes(twins, lasting, makeTwinKey)
+      .filter(({ scopes }) => !scopes.has(scope))
+      .map(({ name, scopes }) => `${name} (${[...scopes].join(', ')})`);
+    if (others.length > 0) {
+      output.note(`left out with another scope than ${scope}: ${joinFirst(others)}`);
+    }
   }
   return bodies.filter((body) => !twins.includes(body));
 }
@@ -225,6 +240,36 @@ function describeNamesakes(
       + 'and token:revoke ends them'];
 }
 
+/** Says whose new token has another scope than one in force of the same key. */
+function describeScopeChanges(
+  bodies: readonly JsonObject[], inForce: readonly JsonObject[],
+  makeKey: (token: JsonObject) => string,
+): readonly string[] {
+  const scope = formatValue(bodies[0]?.['scope']);
+  const changes = findOtherScopes(bodies, inForce, makeKey).map(({ name, scopes }) => {
+    const otherScopes = [...scopes].filter((other) => other !== scope);
+    return `${name} had ${otherScopes.join(' and ')} and has ${scope} now`;
+  });
+  return changes.length === 0 ? [] : [`the scope is another: ${joinFirst(changes)}`];
+}
+
+/** Finds the new tokens of which one of the same key has another scope, with all its scopes. */
+function findOtherScopes(
+  bodies: readonly JsonObject[], tokens: readonly JsonObject[],
+  makeKey: (token: JsonObject) => string,
+): readonly { readonly name: string; readonly scopes: ReadonlySet<string> }[] {
+  const scopesByKey = new Map<string, Set<string>>();
+  for (const token of tokens) {
+    const key = makeKey(token);
+    scopesByKey.set(key, (scopesByKey.get(key) ?? new Set()).add(formatValue(token['scope'])));
+  }
+  return bodies.flatMap((body) => {
+    const scopes = scopesByKey.get(makeKey(body)) ?? new Set();
+    const isOther = [...scopes].some((scope) => scope !== body['scope']);
+    return isOther ? [{ name: JSON.stringify(body['name']), scopes }] : [];
+  });
+}
+
 /** Finds the new tokens whose name, and whose webhooks in any order, a token has already. */
 function findTwins(
   bodies: readonly JsonObject[], tokens: readonly JsonObject[],
@@ -235,6 +280,10 @@ function findTwins(
 
 function makeTwinKey({ name, webhooks }: JsonObject): string {
   return JSON.stringify([name, Array.isArray(webhooks) ? webhooks.map(String).sort() : null]);
+}
+
+function makeNameKey({ name }: JsonObject): string {
+  return formatValue(name);
 }
 
 function quoteNames(tokens: readonly JsonObject[]): readonly string[] {

@@ -367,7 +367,7 @@ test('the page of a webhook has its plots, its last ten and why the others wait'
     await until('one has failed', async () => (JSON.stringify(await at.call('GET',
       `/api/deliveries?hook=${id}&status=pending`))).includes('"statusCode":500'));
     await at.open(`#/outgoing/${id}`);
-    await person.find('image', /^Deliveries: 11 delivered, 1 failed$/);
+    await person.find('image', /^Delivery attempts: 11 delivered, 1 failed$/);
     await person.find('image', /^Success: 92 % of 12 attempts$/);
     await person.find('image', /^Duration: .+ in the mean$/);
     await person.sees(
@@ -387,6 +387,23 @@ test('the page of a webhook has its plots, its last ten and why the others wait'
     await target.turn('up');
     await at.isClean();
   });
+
+test('the page of a webhook leads to what failed for good', { skip }, async () => {
+  const { person } = at;
+  await target.turn('failing');
+  const id = await at.make('/api/outgoing-webhooks', {
+    name: 'given-up', targetUrl: `${target.url}sink`, triggerEvent: 'given.*', retrySchedule: [],
+  });
+  await at.call('POST', '/api/events', { name: 'given.up', payload: {} });
+  await until('it has failed', async () => Object.keys(
+    await at.call('GET', `/api/deliveries?hook=${id}&status=failed`)).length === 1);
+  await target.turn('up');
+  await at.open(`#/outgoing/${id}`);
+  await person.sees('1 delivery: tried no more, unless they are sent again from there.');
+  await person.click('link', '1 delivery');
+  await person.find('button', 'Send many again…');
+  await at.isClean();
+});
 
 test('what waits at a webhook that fails is tried at once, when its target is mended', { skip },
   async () => {

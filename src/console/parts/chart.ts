@@ -81,13 +81,13 @@ export function chart(
 }
 
 export function attemptsChart(
-  title: string, bars: Pick<ChartOptions, 'times' | 'minutesEach'>,
+  bars: Pick<ChartOptions, 'times' | 'minutesEach'>,
   delivered: readonly number[], failed: readonly number[], query: Query = {},
 ): HTMLElement {
   const list = (status: string): readonly [string, Query] =>
     ['deliveries', { ...query, status }];
   return chart({
-    title, noun: 'attempts', ...bars, series: [
+    title: 'Delivery attempts', noun: 'attempts', ...bars, series: [
       { name: 'delivered', tone: 'good', values: delivered, list: list('delivered') },
       { name: 'failed', tone: 'bad', values: failed, list: list('failed') },
     ],

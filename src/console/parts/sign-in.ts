@@ -10,6 +10,8 @@ import { ask, openDialog } from './dialog.ts';
 import { showNotice } from './notice.ts';
 
 const LINK = /^#token=/;
+/** Up to the token, of a whole link that somebody pastes. */
+const LINK_START = /^https?:\S*#token=/;
 /** The characters of a token in an Authorization header (RFC 6750 §2.1). */
 const TOKEN = /^[\w.~+/-]+=*$/;
 const REFUSED = 'This token is not known, or not any more.';
@@ -33,7 +35,8 @@ export function openSignIn(onDone: () => void): void {
   h('label', { for: 'token' }, 'API token'), input, problem,
   h('p.hint', 'It is kept for this tab alone. ', ...hasOpenedLink || callerSession.token !== null
     ? ['Ask who sent you the link, or the token, for another one.']
-    : ['A new one: ', h('code', 'hookshelf token:create --name console --scope admin')]),
+    : ['Whoever was sent a link opens it again, or pastes it here. On the server a token is made: ',
+      h('code', 'hookshelf token:create --name console --scope admin')]),
   h('div.actions', h('button', { type: 'submit', class: 'primary' }, 'Sign in')));
   const dialog = openDialog('Sign in', [form], { stays: true });
   openedDialog = dialog;
@@ -46,7 +49,7 @@ export function openSignIn(onDone: () => void): void {
   });
   async function tryToken(): Promise<void> {
     const before = callerSession.token;
-    callerSession.signIn(input.value.trim());
+    callerSession.signIn(input.value.trim().replace(LINK_START, ''));
     try {
       await loadAccess();
       // This dialog, or the one that opened when it was closed meanwhile.

@@ -85,7 +85,7 @@ function render(overview: Overview): HTMLElement[] {
       webhooks.map((webhook) => renderRow(webhook, overview))),
     ...webhookCount > webhooks.length ? [h('p.hint', h('a', { href: href(['outgoing']) },
       `All ${formatCount(webhookCount)} webhooks`))] : [],
-    h('h2', `In the last hour${formatSince(since, times)}`), attemptsChart('Delivery attempts',
+    h('h2', `In the last hour${formatSince(since, times)}`), attemptsChart(
       { times, minutesEach: 1 }, deliveries.delivered, deliveries.failed),
   ];
 }

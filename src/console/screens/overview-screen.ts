@@ -221,7 +221,7 @@ function charts(history: StatisticsHistory): HTMLElement {
         },
       ],
     }),
-    attemptsChart('Delivery attempts', bars, count(deliveries.delivered),
+    attemptsChart(bars, count(deliveries.delivered),
       count(deliveries.failed)));
 }
 

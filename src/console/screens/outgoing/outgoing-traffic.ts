@@ -1,5 +1,5 @@
 /** Plots of what one outgoing webhook has sent lately; what waits, and its last deliveries. */
-import { callApi, getJson, getPage } from '../../base/api-calls.ts';
+import { callApi, countItems, getJson, getPage } from '../../base/api-calls.ts';
 import { h, type Child } from '../../base/dom.ts';
 import { formatDuration, formatQuantity, lastingElement, timeElement } from '../../base/format.ts';
 import { apiPath, appendQuery, href } from '../../base/screen-address.ts';
@@ -22,6 +22,7 @@ type Traffic = {
   readonly etag: string;
   readonly latest: readonly Delivery[];
   readonly waiting: { readonly first: Delivery | undefined; readonly count: number };
+  readonly failedCount: number;
 };
 
 /**
@@ -53,26 +54,31 @@ export function watchTraffic(
 async function fetchTraffic(identifier: string): Promise<Traffic> {
   const list = (query: Readonly<Record<string, string>>): string =>
     appendQuery('/api/deliveries', { hook: identifier, ...query });
-  const [{ body: webhook, etag }, latest, waiting] = await Promise.all([
+  const [{ body: webhook, etag }, latest, waiting, failedCount] = await Promise.all([
     callApi<OutgoingWebhook>('GET', apiPath('outgoing-webhooks', identifier)),
     getJson<readonly Delivery[]>(list({ order: 'newest', limit: String(LAST_DELIVERIES) })),
     getPage<Delivery>(list({ status: 'pending', limit: '1' })),
+    countItems('/api/deliveries', { hook: identifier, status: 'failed' }),
   ]);
   const { items: [first], total } = waiting;
-  return { webhook, etag, latest, waiting: { first, count: total ?? 0 } };
+  return { webhook, etag, latest, waiting: { first, count: total ?? 0 }, failedCount };
 }
 
 function render(
-  statistics: WebhookStatistics, { webhook, latest, waiting }: Traffic,
+  statistics: WebhookStatistics, { webhook, latest, waiting, failedCount }: Traffic,
 ): HTMLElement[] {
   const { identifier } = webhook;
+  const listLink = (status: string, count: number): HTMLElement =>
+    h('a', { href: href(['deliveries'], { hook: identifier, status }) },
+      formatQuantity(count, 'delivery', 'deliveries'));
   return [
     h('div.charts', {}, ...charts(statistics, identifier)),
     h('h3', 'What waits'),
     waiting.first === undefined ? h('p', 'Nothing.') : h('p',
-      h('a', { href: href(['deliveries'], { hook: identifier, status: 'pending' }) },
-        formatQuantity(waiting.count, 'delivery', 'deliveries')), ', the oldest ',
+      listLink('pending', waiting.count), ', the oldest ',
       timeElement(waiting.first.createdAt), ': ', ...explainWait(webhook, waiting.first), '.'),
+    ...failedCount === 0 ? [] : [h('h3', 'What failed'), h('p',
+      listLink('failed', failedCount), ': tried no more, unless they are sent again from there.')],
     h('h3', 'Its last deliveries'),
     latest.length === 0 ? h('p.hint', 'It has none that are kept.')
       : stackedTable(['Created', 'Event', 'Status', 'Last answer', 'Attempts'],
@@ -127,7 +133,7 @@ function charts(statistics: WebhookStatistics, hook: string): HTMLElement[] {
   const divideByCounts = (values: readonly number[]): (number | null)[] =>
     values.map((value, index) => counts[index] === 0 ? null : value / (counts[index] ?? 1));
   return [
-    attemptsChart('Deliveries', bars, good, bad, { hook }),
+    attemptsChart(bars, good, bad, { hook }),
     lineChart({
       title: 'Success', unit: 'attempts that delivered', times, values: divideByCounts(good),
       top: 1, format: formatPercent,

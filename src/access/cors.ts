@@ -104,8 +104,8 @@ const PREFLIGHT_HEADERS: readonly string[] = [
 ];
 const EXPOSED = [
   'Allow', 'ETag', 'Hookshelf-Sequence', 'Idempotency-Replayed', 'Last-Modified', 'Link',
-  'Location', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id', 'X-Search-Complete',
-  'X-Search-Corrected', 'X-Search-Until', 'X-Total-Count',
+  'Location', 'Retry-After', 'WWW-Authenticate', 'X-Merge-Lost', 'X-Request-Id',
+  'X-Search-Complete', 'X-Search-Corrected', 'X-Search-Until', 'X-Total-Count',
 ].join(', ');
 const VARY: readonly string[] = ['Vary', 'Origin'];
 const ALLOW_ALL: readonly string[] = [

@@ -31,6 +31,8 @@ const FORMAT_CHOICES = [
 
 /** How long the metadata of a book may be as JSON. */
 export const METADATA_BYTES_MAX = 16_384;
+/** How many objects and lists of the metadata may stand in each other. */
+export const METADATA_DEPTH_MAX = 8;
 /** How many authors or keywords a book may have. */
 export const LIST_ITEMS_MAX = 100;
 
@@ -237,7 +239,9 @@ export const bookSchema = describeObject({
     metadata: {
       label: 'Other data', form: { group: 'more' },
       description: 'Data of your own: at most 16 KiB of JSON and 8 levels.',
-      schema: { kind: 'json', isObject: true, bytesMax: METADATA_BYTES_MAX, depthMax: 8 },
+      schema: {
+        kind: 'json', isObject: true, bytesMax: METADATA_BYTES_MAX, depthMax: METADATA_DEPTH_MAX,
+      },
     },
   },
 });

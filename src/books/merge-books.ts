@@ -3,13 +3,13 @@
  * deleted, all in one transaction. For a minute `Repository.restore` of the other takes that back.
  *
  * The book keeps of the other, whatever members are named, its id and the own ids of its sources
- * (merged-ids.ts), and the fields in `metadata.source` of formats that the book has not. The book
- * also keeps own ids that it loses with its metadata: else the next import of their source would
- * add it again.
+ * (merged-ids.ts), and the fields in `metadata.source` of formats that the book has not. Metadata
+ * that are united keep more (merge-metadata.ts), and imports of a format that was new to the book
+ * go on changing it. The book also keeps own ids that it loses with its metadata: else the next
+ * import of their source would add it again.
  */
 import type { FieldError } from '../base/errors.ts';
-import { invalid, isJsonObject, readObjectInto } from '../base/fields.ts';
-import { encodeJson } from '../base/json/encode.ts';
+import { invalid, readObjectInto } from '../base/fields.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import { describeObject } from '../base/schema-types.ts';
 import { notFoundError } from '../resources/not-found.ts';
@@ -18,26 +18,30 @@ import type { Precondition, Repository } from '../resources/repository.ts';
 import { createRepresentation } from '../resources/representation.ts';
 import type { Representation } from '../resources/representation.ts';
 import type { Store, Transaction } from '../store/store-port.ts';
-import { METADATA_BYTES_MAX, bookSchema } from './book.ts';
+import { bookSchema } from './book.ts';
 import {
   MEMBER_SCHEMAS, READING_PREFIX, combineLists, joinMembers, separateMembers,
 } from './book-members.ts';
 import { bookResource } from './book-resource.ts';
-import { COMBINED_MEMBERS } from './merge-choice.ts';
+import { COMBINED_MEMBERS, METADATA } from './merge-choice.ts';
+import { listDroppedValues } from './merge-losses.ts';
+import {
+  addSources, isNewFormat, keepDroppedValues, uniteMetadata,
+} from './merge-metadata.ts';
 import {
   MERGED_IDS_MAX, MERGED_ID_LENGTH_MAX, formatSourceId, mergedIdsOf, putMergedIds,
 } from './merged-ids.ts';
 import { loadTables } from './transfer/formats.ts';
 import type { FormatTable } from './transfer/mapping/format-table.ts';
-import { asObject, findOwnId, findSource } from './transfer/mapping/metadata-source.ts';
+import { findOwnId, findSource } from './transfer/mapping/metadata-source.ts';
 
 const READING = 'reading';
-const METADATA = 'metadata';
 
 /** The names that a merge takes: members of a book that callers write, and single ones. */
 const MEMBER_NAMES: readonly string[] = [...new Set([
   ...Object.keys(bookSchema.members), ...MEMBER_SCHEMAS.keys(),
 ])].filter((name) => bookSchema.members[name]?.readOnly === undefined);
+const COMBINED_NAMES: readonly string[] = [...COMBINED_MEMBERS, METADATA];
 // Each might be named twice.
 const NAMES_MAX = 2 * MEMBER_NAMES.length;
 
@@ -61,12 +65,14 @@ export const mergeSchema = describeObject({
     combine: {
       default: [],
       schema: {
-        kind: 'array', maxItems: NAMES_MAX, items: { kind: 'string', values: COMBINED_MEMBERS },
+        kind: 'array', maxItems: NAMES_MAX, items: { kind: 'string', values: COMBINED_NAMES },
       },
       description: 'The members that become what both books have, whether `members` names them or '
         + 'not: the items of the book, and behind them those of the other that it has not, '
-        + 'whatever their case.',
-      option: { suggests: COMBINED_MEMBERS },
+        + 'whatever their case. `metadata` become those of both, and keep, as far as they have '
+        + 'room, what either book has otherwise, of any member: that of the other book in '
+        + '`source.<its id>.members`.',
+      option: { suggests: COMBINED_NAMES },
     },
   },
 });
@@ -79,7 +85,13 @@ export type MergeRequest = {
   /** See `WriteOptions`. */
   readonly hops?: number | undefined;
   /** Called inside the transaction, which may run again. */
-  readonly onMerged?: (transaction: Transaction, representation: Representation) => void;
+  readonly onMerged?: (transaction: Transaction, merge: Merge) => void;
+};
+
+type Merge = {
+  readonly representation: Representation;
+  /** The members that the other book has otherwise, where the value is not kept beside. */
+  readonly lostNames: readonly string[];
 };
 
 const { noun, collection: { name: COLLECTION } } = bookResource;
@@ -100,28 +112,29 @@ export async function mergeBooks(
     const bytes = transaction.find(COLLECTION, id);
     if (bytes === undefined) throw notFoundError(noun, id);
     precondition?.(createRepresentation(bookResource, id, bytes));
-    const { from, members, combine } = parseMerge(transaction, id, body);
+    const { from, ...names } = parseMerge(transaction, id, body);
     const [book, other] = [decodeRecord(bytes), decodeRecord(from.bytes)];
-    const mergedIds = listMergedIds(tables, book, other, members);
+    const members = mergeMembers(book, other, names);
+    const mergedIds = listMergedIds(tables, book, other, names);
     checkMergedIds(mergedIds);
-    const { fields } = stager.parse(
-      mergeMembers(book, other, members, combine), { id, bytes }, 'replace', inputs.nowMs);
+    const { fields } = stager.parse(members, { id, bytes }, 'replace', inputs.nowMs);
     const version = stager.encode(id, putMergedIds(fields, mergedIds), bytes, inputs.nowMs);
     const { change, representation } = stager.put(transaction, version, inputs);
     const removal = stager.remove(transaction, from, removalInputs);
     stager.check(transaction, change, inputs);
     stager.check(transaction, removal, removalInputs);
-    onMerged?.(transaction, representation);
+    onMerged?.(transaction, { representation, lostNames: listLostNames(other, fields) });
     return { from, bytes, merged: representation };
   });
   repository.holdMerged(from, { id, bytes, replacedBy: merged.bytes });
   return merged;
 }
 
-type ParsedMerge = {
+/** The members that become as the other book has them, and those that become as both have them. */
+type NamedMembers = { readonly members: readonly string[]; readonly combine: readonly string[] };
+
+type ParsedMerge = NamedMembers & {
   readonly from: { readonly id: string; readonly bytes: Buffer };
-  readonly members: readonly string[];
-  readonly combine: readonly string[];
 };
 
 /** Throws `invalid` with everything that is wrong. */
@@ -147,7 +160,7 @@ function listNames(value: JsonValue | undefined): readonly string[] {
 
 /** The book with the named members as the other has them, absent ones too, or as both have them. */
 function mergeMembers(
-  book: JsonObject, other: JsonObject, names: readonly string[], combinedNames: readonly string[],
+  book: JsonObject, other: JsonObject, { members: names, combine }: NamedMembers,
 ): JsonObject {
   const [members, otherMembers] = [separateMembers(book), separateMembers(other)];
   const isNamed = (name: string): boolean => names.includes(name)
@@ -156,54 +169,36 @@ function mergeMembers(
   for (const name of MEMBER_SCHEMAS.keys()) {
     const [own, others] = [members[name], otherMembers[name]];
     let value = isNamed(name) ? others : own;
-    if (combinedNames.includes(name)) value = combineLists(own, others);
+    if (name === METADATA && combine.includes(name)) value = uniteMetadata(book, other);
+    else if (name === METADATA && !isNamed(name)) value = addSources(own, others);
+    else if (combine.includes(name)) value = combineLists(own, others);
     if (value !== undefined) result.set(name, value);
   }
-  if (!isNamed(METADATA)) {
-    const metadata = addSources(book[METADATA], other[METADATA]);
-    if (metadata !== undefined) result.set(METADATA, metadata);
-    if (metadata !== book[METADATA]) checkMetadata(metadata);
-  }
-  return joinMembers(Object.fromEntries(result));
+  const mergedBook = joinMembers(Object.fromEntries(result));
+  return combine.includes(METADATA) ? keepDroppedValues(mergedBook, book, other) : mergedBook;
 }
 
-/** The metadata with what the other's `source` has of formats that theirs has not. */
-function addSources(
-  metadata: JsonValue | undefined, other: JsonValue | undefined,
-): JsonValue | undefined {
-  const { source = {}, ...others } = asObject(metadata);
-  // A source that is no object is the caller's own, and stays.
-  if (!isJsonObject(source)) return metadata;
-  const newSources = Object.entries(asObject(asObject(other)['source']))
-    .filter(([format]) => !Object.hasOwn(source, format));
-  return newSources.length === 0 ? metadata
-    : { ...others, source: { ...source, ...Object.fromEntries(newSources) } };
-}
-
-/** A caller who names no member is told why the metadata grow. */
-function checkMetadata(metadata: JsonValue | undefined): void {
-  const bytes = Buffer.byteLength(encodeJson(metadata));
-  if (bytes <= METADATA_BYTES_MAX) return;
-  throw invalid([{
-    pointer: `/${METADATA}`,
-    detail: 'has no room for what `metadata.source` of the other book has of other formats: '
-      + `${bytes} bytes of JSON, and ${METADATA_BYTES_MAX} are the most; take something out of `
-      + 'either before, or name `metadata` to have those of the other book',
-  }]);
+function listLostNames(other: JsonObject, mergedBook: JsonObject): readonly string[] {
+  const names = listDroppedValues(other, mergedBook).filter(({ keptIn }) => keptIn === null)
+    // Names of metadata are the caller's own texts, which a header may not hold.
+    .map(({ name }) => name.startsWith(`${METADATA}.`) ? METADATA : name);
+  return [...new Set(names)];
 }
 
 /** The ids that the merged book has, each once, in the order in which they came. */
 function listMergedIds(
-  tables: readonly FormatTable[], book: JsonObject, other: JsonObject, names: readonly string[],
+  tables: readonly FormatTable[], book: JsonObject, other: JsonObject,
+  { members, combine }: NamedMembers,
 ): readonly string[] {
+  const isUnited = combine.includes(METADATA);
   const listSourceIds = ({ metadata }: JsonObject): readonly string[] =>
     tables.flatMap(({ name, ownIdFields }) => {
       const ownId = findOwnId(findSource(name, metadata) ?? {}, ownIdFields);
-      return ownId === null ? [] : [formatSourceId(name, ownId)];
-    });
+      return ownId === null ? [] : [{ format: name, id: formatSourceId(name, ownId) }];
+    }).filter(({ format }) => !isUnited || !isNewFormat(book, format)).map(({ id }) => id);
   const ids = new Set([
     ...mergedIdsOf(book), String(other['id']), ...mergedIdsOf(other), ...listSourceIds(other),
-    ...names.includes(METADATA) ? listSourceIds(book) : [],
+    ...members.includes(METADATA) && !isUnited ? listSourceIds(book) : [],
   ]);
   ids.delete(String(book['id']));
   return [...ids];

@@ -8,6 +8,9 @@ import { isBefore } from './date-order.ts';
 /** The members that a merge can unite: lists of names. */
 export const COMBINED_MEMBERS: readonly string[] = ['keywords', 'reading.shelves'];
 
+/** A merge that unites the metadata of two books keeps in them what is not chosen. */
+export const METADATA = 'metadata';
+
 const STATUS = 'reading.status';
 const STARTED_ON = 'reading.startedOn';
 const FINISHED_ON = 'reading.finishedOn';
@@ -22,8 +25,8 @@ export type MergeChoice = 'own' | 'other' | 'both';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The choice for each member that either book has. The book has what it lacks of the other, and a
- * list of both. Status and dates are of one reading:
+ * The choice for each member that either book has, and for the metadata, which are of both. The
+ * book has what it lacks of the other, and a list of both. Status and dates are of one reading:
  *
  * - A book that is not read yet has those of the other, if that is read: unless the book was begun
  *   again after the other had ended. Otherwise it does not get a date on which it was finished.
@@ -42,7 +45,7 @@ export function chooseValues(own: Members, others: Members): ReadonlyMap<string,
   const additions = Object.fromEntries(
     Object.entries(others).filter(([name]) => choices.get(name) === 'other'));
   for (const name of listRefusedDates(own, additions)) choices.set(name, 'own');
-  return choices;
+  return choices.set(METADATA, 'both');
 }
 
 /**

@@ -14,6 +14,12 @@ import { bookResource } from './book-resource.ts';
 import type { Catalog } from './catalog.ts';
 import { mergeSchema } from './merge-books.ts';
 
+const LOST_HEADER = 'X-Merge-Lost';
+const LOST_HEADERS = {
+  [LOST_HEADER]: 'The members of the deleted book whose values the merged book does not have, nor '
+    + 'keeps in its metadata: `title, reading.rating`; absent: none',
+};
+
 /** Without `keys` an `Idempotency-Key` has no effect. */
 export function mergeRoute(catalog: Catalog, keys: IdempotencyKeys | null): HttpRoute {
   const response = recordResponse(bookResource, 200, 'The book as stored');
@@ -27,7 +33,7 @@ export function mergeRoute(catalog: Catalog, keys: IdempotencyKeys | null): Http
     parameters: [createKeyParameter(bookResource), ...WRITE_CONDITIONS, IDEMPOTENCY_PARAMETER],
     body: { mediaTypes: [JSON_TYPE], schema: mergeSchema },
     responses: [
-      { ...response, headers: { ...response.headers, ...REPLAYED_HEADERS } },
+      { ...response, headers: { ...response.headers, ...REPLAYED_HEADERS, ...LOST_HEADERS } },
       ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
     ],
     handle: (exchange) => serveOnce(keys, exchange, (body, keepResponse) =>
@@ -35,8 +41,15 @@ export function mergeRoute(catalog: Catalog, keys: IdempotencyKeys | null): Http
         id: exchange.params[0] ?? '', body: parseJsonBody(body),
         precondition: createPrecondition(exchange, bookResource.noun),
         hops,
-        onMerged: (transaction, { headerText, bytes }) =>
-          keepResponse(transaction, { status: 200, headers: headerText, body: bytes }),
+        onMerged: (transaction, { representation: { headerText, bytes }, lostNames }) =>
+          keepResponse(transaction, {
+            status: 200, headers: headerText + formatLostNames(lostNames), body: bytes,
+          }),
       }))),
   };
+}
+
+/** Names of members are our own texts. */
+function formatLostNames(names: readonly string[]): string {
+  return names.length === 0 ? '' : `${LOST_HEADER}: ${names.join(', ')}\r\n`;
 }

@@ -1,7 +1,8 @@
 /**
  * The ids of merged books: when a book takes in another (merge-books.ts), the id of that book and
- * the own ids of its sources stay with the book. An import leaves a record alone that comes with
- * one of them: it is neither added again, nor does it overwrite what was chosen.
+ * the own ids of its sources stay with the book, but those of sources that are the book's own from
+ * then on (merge-metadata.ts). An import leaves a record alone that comes with one of the ids that
+ * stay: it is neither added again, nor does it overwrite what was chosen.
  *
  * They are a member of the record, before `metadata`, absent where nothing was merged:
  *

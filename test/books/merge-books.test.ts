@@ -97,6 +97,118 @@ test('combined lists become what both books have, whatever members are named', a
     [422, '/keywords']);
 });
 
+test('united metadata have the names of both, and keep what either has otherwise', async () => {
+  const id = await add({
+    title: 'Emma', keywords: ['a'], reading: { status: 'to-read', rating: 5, review: 'Long.' },
+    metadata: {
+      'Where bought': 'x', 'shelf': 1, 'source': { goodreads: { 'Book Id': '1', 'x': 1 } },
+    },
+  });
+  const from = await add({
+    title: 'Emma', subtitle: 'S', keywords: ['b'],
+    reading: { status: 'read', rating: 2, review: 'Other.', finishedOn: '2021-01-01' },
+    metadata: {
+      'Lent to': 'Anna', 'shelf': 2, 'x-hookshelf': { calibre: 'digests', goodreads: 'digests' },
+      'source': {
+        goodreads: { 'Book Id': '2', 'x': 1, 'Private Notes': 'N' }, calibre: { uuid: 'u' },
+      },
+    },
+  });
+  const answer = await merge(id, {
+    from, members: ['reading.status', 'reading.finishedOn'], combine: ['keywords', 'metadata'],
+  });
+  const { keywords, reading, metadata, mergedIds, subtitle } = parse(answer);
+  assert.deepEqual({ keywords, reading, subtitle }, {
+    keywords: ['a', 'b'], subtitle: undefined,
+    reading: { status: 'read', rating: 5, review: 'Long.', finishedOn: '2021-01-01' },
+  });
+  assert.deepEqual(metadata, {
+    'Where bought': 'x', 'shelf': 1, 'Lent to': 'Anna', 'x-hookshelf': { calibre: 'digests' },
+    'source': {
+      goodreads: { 'Book Id': '1', 'x': 1 }, calibre: { uuid: 'u' },
+      [from]: { members: {
+        'reading.rating': 2, 'metadata.shelf': 2, 'metadata.source.goodreads.Book Id': '2',
+        'metadata.source.goodreads.Private Notes': 'N', 'subtitle': 'S',
+        'reading.review': 'Other.',
+      } },
+      here: { members: { 'reading.status': 'to-read' } },
+    },
+  });
+  assert.equal(answer.headers['x-merge-lost'], undefined);
+  // It goes on hearing the source that was new to it.
+  assert.deepEqual(mergedIds, [from, 'goodreads:2']);
+});
+
+test('a merge names the members of the other book that are nowhere in the book', async () => {
+  const long = 'y'.repeat(16_000);
+  const id = await add({ title: 'A', keywords: ['Sand'], reading: { rating: 3 } });
+  const from = await add({
+    title: 'B', keywords: ['sand'], reading: { rating: 3, review: long },
+    metadata: { x: 1, z: { a: [1] } },
+  });
+  const plain = await merge(id, { from }, { 'Idempotency-Key': 'lost' });
+  assert.equal(plain.headers['x-merge-lost'], 'title, reading.review, metadata');
+  const again = await merge(id, { from }, { 'Idempotency-Key': 'lost' });
+  assert.equal(again.headers['x-merge-lost'], plain.headers['x-merge-lost']);
+  const full = await add({ title: 'A', metadata: { text: 'x'.repeat(14_000) } });
+  const other = await add({
+    title: 'B', reading: { review: long, rating: 4 },
+    metadata: { text: [[[[1]]]], deep: [[[[[[1]]]]]], long: 'z'.repeat(4_000) },
+  });
+  const united = await merge(full, { from: other, combine: ['metadata'] });
+  assert.equal(united.headers['x-merge-lost'], 'reading.review, metadata');
+  const { source, deep } = Object(parse(united)['metadata']);
+  assert.deepEqual([source[other].members, deep],
+    [{ 'title': 'B', 'reading.rating': 4, 'metadata.text': [[[[1]]]] }, [[[[[[1]]]]]]]);
+  const last = await add({ title: 'C', reading: { review: 'short' } });
+  const named = parse(await merge(full, {
+    from: last, members: ['reading.review'], combine: ['metadata'],
+  }));
+  assert.deepEqual(named['reading'], { review: 'short' });
+  const review = await add({ title: 'A', reading: { review: long } });
+  const replaced = await merge(review, {
+    from: full, members: ['reading.review'], combine: ['metadata'],
+  });
+  assert.deepEqual(Object(parse(replaced)['reading']), { review: 'short' },
+    'a named member is of the other book, whether its value before has room or not');
+});
+
+test('a source that is no object stays, and the other is kept where there is room', async () => {
+  const [mine, theirs] = [{ source: 'mine' }, { source: { calibre: { uuid: 'u' } } }];
+  const id = await add({ title: 'A', metadata: mine });
+  const from = await add({ title: 'A', metadata: theirs });
+  const answer = await merge(id, { from, combine: ['metadata'] });
+  assert.deepEqual([parse(answer)['metadata'], answer.headers['x-merge-lost']],
+    [mine, 'metadata']);
+  assert.deepEqual(parse(answer)['mergedIds'], [from, 'calibre:u']);
+  const next = await add({ title: 'A', metadata: theirs });
+  const back = parse(await merge(next, { from: id, combine: ['metadata'] }));
+  assert.deepEqual(back['metadata'],
+    { source: { calibre: { uuid: 'u' }, [id]: { members: { 'metadata.source': 'mine' } } } });
+  const bare = await add({ title: 'A' });
+  const alike = await add({ title: 'A' });
+  const merged = parse(await merge(bare, { from: alike, combine: ['metadata'] }));
+  assert.equal('metadata' in merged, false);
+});
+
+test('a book that unites metadata goes on hearing the source that was new to it', async () => {
+  const record = (rating: number): string =>
+    `${GOODREADS_HEAD}\n7,Emma,Jane Austen,,,,${rating},,,,,,,,,,read,,1,0\n`;
+  const id = await add({ title: 'Emma', reading: { rating: 5 } });
+  await importAs('goodreads', record(2));
+  const [from = ''] = await listOthers([id]);
+  await merge(id, { from, members: ['reading.status'], combine: ['metadata'] });
+  const same = await importAs('goodreads', record(2));
+  assert.deepEqual([same['unchanged'], same['imported'], same['merged']], [1, 0, undefined]);
+  const changed = await importAs('goodreads', record(3));
+  assert.deepEqual([changed['updated'], changed['imported']], [1, 0]);
+  const { reading, metadata } = parse(await server.ask('GET', `/api/books/${id}`));
+  assert.deepEqual([Object(reading).rating, Object(reading).status], [3, 'read']);
+  const { source } = Object(metadata);
+  assert.deepEqual([source.here.members, source[from].members['reading.rating']],
+    [{ 'reading.rating': 5 }, 2]);
+});
+
 test('what is wrong is said with its place, and nothing has changed then', async () => {
   const id = await add({ title: 'A', reading: { startedOn: '2024-05' } });
   const from = await add({ title: 'B', reading: { finishedOn: '2024-04' } });

@@ -17,7 +17,7 @@ test('what the book lacks is of the other, and lists that both have are of both'
     { title: 'B', keywords: ['b'], authors: [{ name: 'X' }], isbn: '1', series: [] });
   assert.deepEqual([...choices], [
     ['title', 'own'], ['keywords', 'both'], ['authors', 'other'], ['isbn', 'other'],
-    ['series', 'own'],
+    ['series', 'own'], ['metadata', 'both'],
   ]);
 });
 

@@ -1,6 +1,7 @@
 /** Random merges among other writes and imports, beside a naive catalog. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../../src/base/clock.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { JsonObject, JsonValue } from '../../src/base/schema.ts';
@@ -88,9 +89,12 @@ class MergeRun {
   async #merge(): Promise<string> {
     const [id, from] = [pick(this.#random, this.#ids), pick(this.#random, this.#ids)];
     const names = NAMES.filter(() => this.#random() < 0.3);
-    const expected = mergeNaively(this.#naive, id, from, names);
+    const isUnited = this.#random() < 0.4;
+    const expected = mergeNaively(this.#naive, id, from, { names, isUnited });
     try {
-      await this.#catalog.merge({ id, body: { from, members: names } });
+      await this.#catalog.merge({ id, body: {
+        from, members: names, ...isUnited ? { combine: ['metadata'] } : {},
+      } });
       assert.ok(typeof expected !== 'string', `${this.#told}: ${String(expected)}`);
       this.#naive.set(id, expected);
       this.#naive.delete(from);
@@ -158,7 +162,8 @@ function expectOutcome(matchCount: number, isMerged: boolean, isById: boolean): 
 
 /** The merged book, or the code of the error. */
 function mergeNaively(
-  naive: Naive, id: string, from: string, names: readonly string[],
+  naive: Naive, id: string, from: string,
+  { names, isUnited }: { readonly names: readonly string[]; readonly isUnited: boolean },
 ): NaiveBook | string {
   const [book, other] = [naive.get(id), naive.get(from)];
   if (book === undefined) return 'not_found';
@@ -166,7 +171,8 @@ function mergeNaively(
   const members: Record<string, JsonValue> = {};
   const reading: Record<string, JsonValue> = {};
   for (const name of ['authors', ...MEMBERS]) {
-    const value = (names.includes(name) ? other : book).members[name];
+    const isNamed = names.includes(name) && !(isUnited && name === 'metadata');
+    const value = (isNamed ? other : book).members[name];
     if (value !== undefined) members[name] = value;
   }
   for (const name of READING_MEMBERS) {
@@ -180,11 +186,57 @@ function mergeNaively(
   const added = { ...toObject(toObject(other.members['metadata'])['source']),
     ...toObject(metadata['source']) };
   if (Object.keys(added).length > 0) members['metadata'] = { ...metadata, source: added };
-  const lost = names.includes('metadata') ? listOwnIds(book.members) : [];
+  if (isUnited) uniteNaively(members, book.members, other.members, from);
+  const lost = names.includes('metadata') && !isUnited ? listOwnIds(book.members) : [];
+  const sources = Object.keys(toObject(toObject(book.members['metadata'])['source']));
   const mergedIds = new Set([
-    ...book.mergedIds, from, ...other.mergedIds, ...listOwnIds(other.members), ...lost]);
+    ...book.mergedIds, from, ...other.mergedIds, ...listOwnIds(other.members)
+      .filter((ownId) => !isUnited || sources.includes(ownId.split(':')[0] ?? '')), ...lost]);
   mergedIds.delete(id);
   return { members, mergedIds: [...mergedIds] };
+}
+
+/** Adds the other book's names to `members`, and what either book has otherwise to its source. */
+function uniteNaively(
+  members: Record<string, JsonValue>, book: JsonObject, other: JsonObject, from: string,
+): void {
+  const [metadata, others] = [toObject(members['metadata']), toObject(other['metadata'])];
+  const united: Record<string, JsonValue> = { ...others, ...metadata };
+  const source: Record<string, JsonValue> = { ...toObject(united['source']) };
+  if (Object.keys(source).length > 0) united['source'] = source;
+  const values = nameValues({ ...members, metadata: united });
+  const dropped = (before: JsonObject): JsonObject =>
+    Object.fromEntries([...nameValues(before)].filter(([name, value]) =>
+      !isWithinNaively(value, values.get(name))));
+  const keep = (key: string, added: JsonObject): void => {
+    if (Object.keys(added).length === 0) return;
+    const fields = toObject(source[key]);
+    source[key] = { ...fields, members: { ...toObject(fields['members']), ...added } };
+    united['source'] = source;
+  };
+  const [ofOther, ofBook] = [dropped(other), dropped(book)];
+  keep(from, ofOther);
+  keep('here', ofBook);
+  if (Object.keys(united).length > 0) members['metadata'] = united;
+}
+
+function nameValues(book: JsonObject): ReadonlyMap<string, JsonValue> {
+  const { metadata, reading, authors, ...members } = book;
+  const { source, ...others } = toObject(metadata);
+  const prefix = (name: string, object: JsonValue | undefined): [string, JsonValue][] =>
+    Object.entries(toObject(object)).map(([key, value]) => [`${name}.${key}`, value]);
+  return new Map([
+    ...Object.entries(members), ...prefix('reading', reading), ...prefix('metadata', others),
+    ...Object.entries(toObject(source)).flatMap(([format, fields]) =>
+      prefix(`metadata.source.${format}`, fields)),
+  ]);
+}
+
+function isWithinNaively(value: JsonValue, other: JsonValue | undefined): boolean {
+  if (isDeepStrictEqual(value, other)) return true;
+  const entries = Object.entries(toObject(value));
+  return entries.length > 0 && typeof other === 'object'
+    && entries.every(([name, member]) => isDeepStrictEqual(member, toObject(other)[name]));
 }
 
 function listOwnIds(members: JsonObject): readonly string[] {

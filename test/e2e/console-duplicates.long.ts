@@ -136,7 +136,7 @@ test('one of two duplicates is merged into the other, with the members that are 
       'Title | Middlemarch | middlemarch | own', 'Publisher | Blackwood | – | own',
       'Keywords | novel | Novel, classic | both',
       'Reading, rating | ★★★ | ★★★★½ | own', 'ISBN | – | 9780141439549 | other',
-      'Reading, started | – | 2024 | other']);
+      'Reading, started | – | 2024 | other', 'Other data | – | – | both']);
     await person.choose('Reading, rating to be kept', 'The other');
     await person.press('Escape');
     await person.gives("return document.querySelector('dialog') === null;", true);
@@ -148,11 +148,14 @@ test('one of two duplicates is merged into the other, with the members that are 
     await person.sees('Merged two books into Middlemarch.');
     await person.gives(HASH, '#/books/duplicates?by=title');
     const book = await at.call('GET', `/api/books/${first}`);
-    const { title, publisher, isbn, keywords, reading, mergedIds } = book;
-    assert.deepEqual({ title, publisher, isbn, keywords, reading, mergedIds }, {
+    const { title, publisher, isbn, keywords, reading, mergedIds, metadata } = book;
+    assert.deepEqual({ title, publisher, isbn, keywords, reading, mergedIds, metadata }, {
       title: 'Middlemarch', publisher: 'Blackwood', isbn: '9780141439549',
       keywords: ['novel', 'classic'],
       reading: { rating: 4.5, startedOn: '2024' }, mergedIds: [second],
+      metadata: { source: {
+        [second]: { members: { title: 'middlemarch' } }, here: { members: { 'reading.rating': 3 } },
+      } },
     });
     assert.equal(await count('middlemarch'), 0);
 

@@ -48,8 +48,8 @@ export function operationsOf(document: ApiDocument): readonly PlacedOperation[] 
 
 // Present only when there is something to tell.
 const OCCASIONAL_HEADERS = [
-  'Idempotency-Replayed', 'Link', 'Retry-After', 'X-Search-Complete', 'X-Search-Corrected',
-  'X-Search-Until',
+  'Idempotency-Replayed', 'Link', 'Retry-After', 'X-Merge-Lost', 'X-Search-Complete',
+  'X-Search-Corrected', 'X-Search-Until',
 ];
 
 /** Asserts that the document describes the answer: status, headers, media type and body. */

@@ -6,7 +6,7 @@ import { COMMANDS } from '../../../src/cli/commands.ts';
 import { FORMATS, WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { BOOK_FILE_FORMATS } from '../../books/transfer/book-file-formats.ts';
 import { ALONE, WAYS, inPlace } from '../place.ts';
-import type { Place } from '../place.ts';
+import type { Place, Way } from '../place.ts';
 
 const EMMA = { title: 'Emma', authors: [{ name: 'Jane Austen' }], isbn: '9780141439587' };
 
@@ -128,7 +128,9 @@ for (const way of WAYS) {
       const merged = await place.run(
         ['book:merge', id, '--from', from.slice(-12), '--members', 'title,reading.rating']);
       assert.equal(merged.stdout, `merged book ${from} into ${id}: Emma!\n`);
-      assert.match(merged.stderr, /only the other book had is gone with it: publisher; POST /);
+      assert.equal(merged.stderr, 'hookshelf: gone with the other book: publisher "Folio"; --fill '
+        + 'would keep it\n'
+        + `hookshelf: ${formatWayBack(way, from)}\n`);
       const book = await place.json(['book:show', id]);
       assert.deepEqual([book['title'], book['reading'], book['mergedIds']],
         ['Emma!', { status: 'read', rating: 5 }, [from]]);
@@ -138,7 +140,10 @@ for (const way of WAYS) {
         ['book:merge', id, '--from', third, '--fill', '--members', 'reading.rating']);
       assert.match(filled.stderr,
         /from the other book: reading\.rating, publisher, reading\.shelves, reading\.review; /);
-      assert.match(filled.stderr, /; from both: keywords\n$/);
+      assert.match(filled.stderr, /; from both: keywords\n/);
+      assert.ok(filled.stderr.includes(
+        `\nhookshelf: kept in metadata.source.${third}.members: title\n`), filled.stderr);
+      assert.match(filled.stderr, /: kept in metadata\.source\.here\.members: reading\.rating\n/);
       const both = await place.json(['book:show', id]);
       assert.deepEqual([both['title'], both['publisher'], both['keywords'], both['reading']], [
         'Emma!', 'Folio', ['a', 'b'],
@@ -150,18 +155,47 @@ for (const way of WAYS) {
         reading: { finishedOn: '2016-01-01', owned: true } });
       const { stderr } = await place.run(['book:merge', id, '--from', early, '--fill']);
       assert.match(stderr, /^hookshelf: from the other book: reading\.owned\n/);
-      assert.match(stderr, /gone with it: reading\.finishedOn; POST .* for a minute\n$/);
+      assert.match(stderr, /members: title, reading\.finishedOn\nhookshelf: .*merge.*\n$/);
       const open = await addBook(place, { ...EMMA,
         reading: { status: 'reading', startedOn: '2020-02' } });
       const read = await addBook(place, { ...EMMA,
         reading: { status: 'read', finishedOn: '2020-03' } });
       const ended = await place.run(['book:merge', open, '--from', read, '--fill']);
-      assert.match(ended.stderr, /: reading\.status, reading\.finishedOn\n$/);
+      assert.match(ended.stderr, /^hookshelf: from .*: reading\.status, reading\.finishedOn\n/);
       assert.deepEqual((await place.json(['book:show', open]))['reading'],
         { status: 'read', startedOn: '2020-02', finishedOn: '2020-03' });
+      const back = await place.run(['book:restore', read]);
+      if (way !== ALONE) {
+        assert.equal(back.stdout, `book ${read} is back\n`);
+        assert.deepEqual((await place.json(['book:show', open]))['reading'],
+          { status: 'reading', startedOn: '2020-02' });
+      }
       const gone = await place.run(['book:merge', id, '--from', from]);
       assert.deepEqual([gone.code, gone.stdout], [1, '']);
       assert.match(gone.stderr, /^hookshelf: there is no book "/);
+    }));
+
+  test(`a merge says of each value of the other book where it is, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const source = (bookId: string): object => ({ goodreads: { 'Book Id': bookId } });
+      const id = await addBook(
+        place, { title: 'Emma', metadata: { text: 'x'.repeat(15_000), source: source('1') } });
+      const from = await addBook(place, {
+        title: 'Emma', subtitle: 'S', reading: { review: 'y'.repeat(900) },
+        metadata: { 'Lent to': 'Anna', 'text': 'z'.repeat(900), 'source': source('2') },
+      });
+      const { stderr } = await place.run(['book:merge', id, '--from', from, '--fill']);
+      assert.deepEqual(stderr.split('\n'), [
+        'hookshelf: from the other book: subtitle, reading.review; from both: metadata',
+        `hookshelf: kept in metadata.source.${from}.members: metadata.source.goodreads.Book Id`,
+        `hookshelf: gone, as the metadata have no room for it: metadata.text "${'z'.repeat(900)}"`,
+        'hookshelf: imports leave records of goodreads:2 alone from now on; to hear them, undo '
+          + 'this, delete the other book, and import with --match isbn',
+        `hookshelf: ${formatWayBack(way, from)}`, '',
+      ]);
+      const same = await addBook(place, { title: 'Emma' });
+      assert.match((await place.run(['book:merge', id, '--from', same, '--fill'])).stderr,
+        /^hookshelf: the other book had nothing that this one lacks\nhookshelf: .*merge/);
     }));
 
   test(`a refusal is one line that says why, ${way}`, () => inPlace(way, async (place) => {
@@ -442,3 +476,10 @@ test('prints a list longer than a page whole, or up to its limit', () =>
     const some = await place.json<unknown[]>(['book:list', '--limit', '700']);
     assert.deepEqual(some, all.slice(0, 700));
   }));
+
+/** The last line of a merge. */
+function formatWayBack(way: Way, from: string): string {
+  return way === ALONE
+    ? 'no server runs that could undo the merge: the way back is an earlier data:backup'
+    : `for a minute this undoes the merge: hookshelf book:restore ${from}`;
+}

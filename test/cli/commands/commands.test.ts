@@ -33,6 +33,7 @@ const STEPS: readonly Step[] = [
   ['book:duplicates --by isbn', 0],
   ['book:export --format jsonl', 0],
   [`book:delete ${BOOK}`, 0],
+  [`book:restore ${BOOK}`, 1, null, /was deleted here in the last 60 s/],
   ['actionconfig:actions', 0],
   ['actionconfig:create --action log --identifier to-log', 0],
   ['actionconfig:update to-log --options -', 0, '{"level":"debug"}'],

@@ -156,7 +156,7 @@ function mergeMetadata(
 }
 
 /** Adds members beside `source`, or a `source` that is no object. */
-function addMembers(stored: JsonObject, members: JsonObject): MergedMetadata {
+export function addMembers(stored: JsonObject, members: JsonObject): MergedMetadata {
   // The comma of each member is counted, too, and none follows the last.
   const bytesMax = METADATA_BYTES_MAX - bytesOf(stored) + (isEmpty(stored) ? 1 : 0);
   const { kept, leftOut } = fitFields(

@@ -132,7 +132,6 @@ export function keepReplaced(
   const { metadata, mergedIds, ...before } = separateMembers(book);
   const after = separateMembers(version);
   const wasOwn = createSaidCheck(book, format);
-  const others = listOthers(book, format);
   const changedNames = Object.keys(before).filter((name) =>
     !isDeepStrictEqual(before[name], after[name]));
   const replacedNames = changedNames.filter((name) => {
@@ -143,11 +142,9 @@ export function keepReplaced(
   });
   const keeper = new ValueKeeper(
     forgetMembers(version, format, changedNames), format, ownIdFields);
-  const unplacedNames = replacedNames.filter((name) => {
-    const sources = others.filter(({ isSaid: isSaidByOther }) => isSaidByOther(before, name))
-      .map((other) => other.format);
-    return !keeper.keep(sources.length === 0 ? [HERE] : sources, name, before[name] ?? null);
-  });
+  const listSources = findSources(book, format);
+  const unplacedNames = replacedNames.filter((name) =>
+    !keeper.keep(listSources(name), name, before[name] ?? null));
   // The two dates of a reading are one: each alone might contradict the other.
   const stayingNames = unplacedNames.some((name) => READING_DATES.includes(name))
     ? [...new Set([...unplacedNames, ...READING_DATES])] : unplacedNames;
@@ -162,6 +159,19 @@ export function keepReplaced(
   };
 }
 
+/** Returns the sources but `format` that said the book's value of a single member, or `here`. */
+export function findSources(
+  book: JsonObject, format: string,
+): (name: string) => readonly string[] {
+  const members = separateMembers(book);
+  const others = listOthers(book, format);
+  return (name) => {
+    const sources = others.filter(({ isSaid: isSaidByOther }) => isSaidByOther(members, name))
+      .map((other) => other.format);
+    return sources.length === 0 ? [HERE] : sources;
+  };
+}
+
 /** The named members that differ from those of the other book, as far as they are there. */
 function pickOthers(
   members: JsonObject, others: JsonObject, names: readonly string[],
@@ -171,7 +181,7 @@ function pickOthers(
 }
 
 /** Keeps values beside a book, in its metadata, as far as these have room. */
-class ValueKeeper {
+export class ValueKeeper {
   readonly #format: string;
   readonly #ownIdFields: readonly string[];
   #members: JsonObject;
@@ -281,7 +291,7 @@ function listOthers(book: JsonObject, format: string): readonly OtherSource[] {
  * Whether the other value says all that the value says: each item, and each member of an item.
  * Texts of lists are the same whatever their case.
  */
-function isWithin(value: JsonValue | undefined, other: JsonValue | undefined): boolean {
+export function isWithin(value: JsonValue | undefined, other: JsonValue | undefined): boolean {
   if (Array.isArray(value) && Array.isArray(other)) {
     return value.every((item: JsonValue) => other.some((otherItem: JsonValue) =>
       isWithin(foldText(item), foldText(otherItem))));

@@ -105,22 +105,37 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     }),
   },
   {
+    name: 'book:restore',
+    summary: 'Put a book back that was deleted, or merged into another, in the last minute',
+    details: [
+      'The book that it was merged into becomes as it was before, unless it has changed. The',
+      'server holds what was deleted; without one there is nothing to put back.',
+    ],
+    options: book,
+    examples: ['hookshelf book:restore <id>'],
+    load: lazyCall({
+      method: 'POST', path: '/api/books/{id}/restore', done: 'book {id} is back',
+    }),
+  },
+  {
     name: 'book:merge', summary: 'Merge a book into another, and delete it',
     details: [
       'All members of the book stay but those that are named; --fill names those that it lacks',
-      'and the other has, and unites the lists that both have; where the other book alone is read,',
-      'status and dates are of that. Records of imports that come with the id of the deleted book,',
-      'or with those of its sources, are left alone from then on.',
+      'and the other has, and unites lists and metadata of both; where the other book alone is',
+      'read, status and dates are of that. What either book has otherwise stays in the metadata',
+      'then, as far as they have room; the command says what, and what is lost. Imports leave',
+      'records with the id of the deleted book alone from then on, and those with an own id of its',
+      'sources, unless --fill has made the source one of the book.',
     ],
     options: {
       ...book, ...bookMergeOptions,
-      fill: flag('take what the book lacks, keywords and shelves of both'),
+      fill: flag('take what the book lacks, unite lists and metadata, keep what is otherwise'),
     },
     examples: [
       'hookshelf book:merge <id> --from <id> --fill',
       'hookshelf book:merge <id> --from <id> --members title,reading.rating',
     ],
-    load: async () => (await loadBook()).mergeBooks,
+    load: async () => (await import('./merge-book.ts')).mergeBook,
   },
   {
     name: 'book:import', makesData: true,

@@ -1,21 +1,18 @@
-/** The commands `book:list`, `book:add`, `book:update` and `book:merge`. */
-import { isDeepStrictEqual } from 'node:util';
+/** The commands `book:list`, `book:add` and `book:update`. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readJsonOption } from '../option-input.ts';
-import { parseNames, setQueryOptions } from '../option-members.ts';
+import { setQueryOptions } from '../option-members.ts';
 import { bookListOptions } from '../route-options.ts';
 import { formatPrintableJson } from '../../terminal/output.ts';
 import {
-  LIST_LIMIT_MAX, createIfMatch, createRecord, expectObject, fetchObject, fetchRecord, formatValue,
-  patchRecord, readPages, recordPath, requestObject, resolveId, toTableColumns,
+  LIST_LIMIT_MAX, createRecord, expectObject, formatValue, patchRecord, readPages, resolveId,
+  toTableColumns,
 } from '../resource-commands.ts';
 import { bookSchema } from '../../../books/book.ts';
-import { MEMBER_SCHEMAS, separateMembers } from '../../../books/book-members.ts';
 import { bookResource } from '../../../books/book-resource.ts';
-import { chooseValues } from '../../../books/merge-choice.ts';
 import { JsonSplitter } from '../../../books/transfer/json-splitter.ts';
 import type { SplitElement } from '../../../books/transfer/json-splitter.ts';
 
@@ -60,59 +57,6 @@ export async function updateBook(context: CommandContext): Promise<void> {
   const id = await resolveId(context, bookResource);
   const book = await patchRecord(context, bookResource, id, bytes);
   await context.output.result(book, `updated book ${id}: ${formatValue(book['title'])}`);
-}
-
-export async function mergeBooks(context: CommandContext): Promise<void> {
-  const { args, output } = context;
-  const id = await resolveId(context, bookResource);
-  const from = await resolveId(context, bookResource, 'from');
-  const other = await fetchObject(context, recordPath(bookResource, from));
-  const choices: MergeChoices = {
-    members: parseNames(args.all('members')), combine: parseNames(args.all('combine')),
-  };
-  let etag: string | undefined;
-  if (args.has('fill')) {
-    const current = await fetchRecord(context, bookResource, id);
-    addChoices(choices, separateMembers(current.record), separateMembers(other));
-    etag = current.etag;
-  }
-  const book = await requestObject(context, {
-    method: 'POST', path: `${recordPath(bookResource, id)}/merge`, body: { ...choices, from },
-    headers: createIfMatch(etag),
-  });
-  await output.result(book, `merged book ${from} into ${id}: ${formatValue(book['title'])}`);
-  if (args.has('fill')) output.note(describeChoices(choices));
-  const members = separateMembers(book);
-  const lostNames = Object.keys(separateMembers(other)).filter((name) => !(name in members));
-  if (lostNames.length === 0) return;
-  const remedy = args.has('fill') ? '' : ', and --fill takes them';
-  output.note(`what only the other book had is gone with it: ${lostNames.join(', ')}; POST `
-    + `/api/books/${from}/restore undoes the merge for a minute${remedy}`);
-}
-
-/** The members that a merge takes of the other book, and those that it unites. */
-type MergeChoices = { readonly members: string[]; readonly combine: string[] };
-
-/** Adds what `chooseValues` takes of the other book, as far as nobody has named it. */
-function addChoices({ members, combine }: MergeChoices, book: JsonObject, other: JsonObject): void {
-  const namedMembers = new Set([...members, ...combine]);
-  const firstChoices = chooseValues(book, other);
-  for (const name of MEMBER_SCHEMAS.keys()) {
-    const [group = ''] = name.split('.');
-    const isOfService = bookSchema.members[name]?.readOnly !== undefined;
-    if (isOfService || namedMembers.has(name) || namedMembers.has(group)) continue;
-    const choice = firstChoices.get(name);
-    if (choice === 'other') members.push(name);
-    if (choice === 'both' && !isDeepStrictEqual(book[name], other[name])) combine.push(name);
-  }
-}
-
-function describeChoices({ members, combine }: MergeChoices): string {
-  const pieces = [
-    ...members.length === 0 ? [] : [`from the other book: ${members.join(', ')}`],
-    ...combine.length === 0 ? [] : [`from both: ${combine.join(', ')}`],
-  ];
-  return pieces.join('; ') || 'the other book had nothing that this one lacks';
 }
 
 async function showPlan(context: CommandContext, limit: number): Promise<void> {

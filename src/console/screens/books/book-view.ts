@@ -83,7 +83,8 @@ function listValues(
 /**
  * Values of an import have the program, and the name that it has for them: `source.goodreads.Owner`
  * is `Goodreads: Owner`. A member of a book that the program, or somebody here, had said otherwise
- * is `Goodreads: Reading, review`. All others have the names around them.
+ * is `Goodreads: Reading, review`, and one that a book had which was merged into this is `Merged
+ * book: Reading, review`. All others have the names around them.
  */
 function formatNames(names: readonly string[]): string {
   const [group, format = '', ...fields] = names;
@@ -91,9 +92,14 @@ function formatNames(names: readonly string[]): string {
   const [field, ...members] = fields;
   const isMember = field === 'members' && members.length > 0;
   const name = isMember ? formatPlace(members.join('.').split('.')) : fields.join('.');
-  const program = format === 'here' ? 'Set here'
-    : findFormatTitle(format).replace(/^an? | (export|catalog|reading log)$/g, '');
-  return `${program}: ${name}`;
+  return `${findSourceTitle(format)}: ${name}`;
+}
+
+/** The source of a merged book has the id of that. */
+function findSourceTitle(source: string): string {
+  if (source === 'here') return 'Set here';
+  if (/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(source)) return 'Merged book';
+  return findFormatTitle(source).replace(/^an? | (export|catalog|reading log)$/g, '');
 }
 
 function renderAuthor({ name, url, birthDate, deathDate, address = {} }: Author): HTMLElement {

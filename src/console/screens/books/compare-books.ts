@@ -2,7 +2,9 @@
 import { separateMembers } from '../../base/dotted-members.ts';
 import { encodeJson, isContainer, parseJson } from '../../base/json-text.ts';
 import type { Book } from '../../../books/book.ts';
-import { COMBINED_MEMBERS, chooseValues, type MergeChoice } from '../../../books/merge-choice.ts';
+import {
+  COMBINED_MEMBERS, METADATA, chooseValues, type MergeChoice,
+} from '../../../books/merge-choice.ts';
 
 export type ComparedMember = {
   /** Names of members, and positions in lists from 0 on: `['authors', 0, 'name']`. */
@@ -35,16 +37,22 @@ type ComparedChoice = {
   readonly canCombine: boolean;
 };
 
-/** The members that can be chosen, those of `reading` one by one; an empty list is none. */
+/**
+ * The members that can be chosen, those of `reading` one by one; an empty list is none. Of books
+ * that differ the metadata are among them, which may keep what is not chosen.
+ */
 export function listMergeChoices(target: Book, duplicate: Book): readonly ComparedChoice[] {
   const [members, otherMembers] = [listMembers(target), listMembers(duplicate)];
   const choices = chooseValues(Object.fromEntries(members), Object.fromEntries(otherMembers));
-  return compareValues(members, otherMembers)
-    .filter(({ isDifferent }) => isDifferent)
-    .map(({ key: name, values }) => ({
-      name, path: name.split('.'), values, initial: choices.get(name) ?? 'own',
-      canCombine: COMBINED_MEMBERS.includes(name) && !values.includes(undefined),
-    }));
+  const differences = compareValues(members, otherMembers).filter(({ isDifferent }) => isDifferent);
+  const metadata = { key: METADATA, values: [target.metadata, duplicate.metadata] as const };
+  const compared = differences.length === 0 ? []
+    : [...differences.filter(({ key }) => key !== METADATA), metadata];
+  return compared.map(({ key: name, values }) => ({
+    name, path: name.split('.'), values, initial: choices.get(name) ?? 'own',
+    canCombine: name === METADATA
+      || (COMBINED_MEMBERS.includes(name) && !values.includes(undefined)),
+  }));
 }
 
 function listMembers(book: Book): readonly KeyedValue[] {

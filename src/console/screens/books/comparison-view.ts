@@ -164,10 +164,10 @@ function openMergeDialog(
       isAtWork = true;
       problem.textContent = '';
       try {
-        const isMerged = await mergeAsShown(target, duplicate, readNames());
-        resolve(isMerged);
+        const outcome = await mergeAsShown(target, duplicate, readNames());
+        resolve(outcome !== null);
         dialog.close();
-        if (isMerged) return offerUndoOfMerge(target.book, duplicate.book);
+        if (outcome !== null) return offerUndoOfMerge(target.book, duplicate.book, outcome);
         showNotice('Somebody else has changed one of them: they stand here as they are now.',
           'bad');
         await refresh();
@@ -180,7 +180,9 @@ function openMergeDialog(
     }, 'danger');
     const dialog = openDialog(`Merge into ${targetName}`, [
       h('p', `“${title}” will be gone from the catalog. Its id, and those of its sources, stay `
-        + 'with the book: imports leave records with these ids alone.'),
+        + 'with the book: imports leave records with these ids alone. Where “Other data” are of '
+        + 'both, they have room for what is not chosen, and the book goes on hearing a source '
+        + 'that is new to it.'),
       choices.length === 0 ? h('p', 'They differ in nothing that could be chosen.')
         : stackedTable(['Member', 'Of the book that stays', 'Of the one that goes', 'To be kept'],
           choices.map(({ path, values, select }) =>
@@ -194,27 +196,32 @@ function openMergeDialog(
 }
 
 /** The server puts both back as they were. */
-function offerUndoOfMerge(target: Book, duplicate: Book): void {
+function offerUndoOfMerge(target: Book, duplicate: Book, { lostNames }: MergeOutcome): void {
+  const loss = lostNames.length === 0 ? ''
+    : ` Gone with the other: ${lostNames.map((name) => formatPlace(name.split('.'))).join('; ')}.`;
   offerUndo({
     name: duplicate.title, path: apiPath('books', duplicate.id),
     address: ['books', 'duplicates', target.id, duplicate.id],
-    notice: `Merged two books into ${target.title}.`,
+    notice: `Merged two books into ${target.title}.${loss}`,
   });
 }
 
-/** Resolves with false where one of them is not as it was shown. Throws ApiError. */
+/** The members of the duplicate whose values are nowhere in the book. */
+type MergeOutcome = { readonly lostNames: readonly string[] };
+
+/** Resolves with null where one of them is not as it was shown. Throws ApiError. */
 async function mergeAsShown(
   target: StoredBook, duplicate: StoredBook, names: MergedNames,
-): Promise<boolean> {
+): Promise<MergeOutcome | null> {
   const current = await fetchBook(duplicate.book.id);
-  if (current?.etag !== duplicate.etag) return false;
+  if (current?.etag !== duplicate.etag) return null;
   try {
-    await callApi('POST', apiPath('books', target.book.id, 'merge'), {
+    const { headers } = await callApi('POST', apiPath('books', target.book.id, 'merge'), {
       body: { from: duplicate.book.id, ...names }, headers: { 'If-Match': target.etag },
     });
-    return true;
+    return { lostNames: headers.get('X-Merge-Lost')?.split(', ') ?? [] };
   } catch (thrown) {
-    if (hasStatus(thrown, 412)) return false;
+    if (hasStatus(thrown, 412)) return null;
     throw thrown;
   }
 }

@@ -55,8 +55,10 @@ test('what two books differ in is chosen by the members that a merge takes', () 
     ['authors', [{ name: 'Jane Austen' }], [{ name: 'Jane Austen', birthDate: '1775' }]],
     ['reading.status', 'read', undefined], ['isbn', undefined, '1'],
     ['series', undefined, [{ name: 'A' }]], ['reading.finishedOn', undefined, '2024'],
+    ['metadata', undefined, undefined],
   ]);
-  assert.deepEqual(choices.map(({ path }) => path).at(-1), ['reading', 'finishedOn']);
+  assert.deepEqual(choices.map(({ path }) => path).at(-2), ['reading', 'finishedOn']);
+  assert.deepEqual(listMergeChoices(BOOK, { ...BOOK, id: 'b' }), []);
 });
 
 test('at first a merge has what either book lacks, and the items of both lists', () => {
@@ -65,7 +67,7 @@ test('at first a merge has what either book lacks, and the items of both lists',
     { ...BOOK, id: 'b', keywords: ['b'], reading: { rating: 5, shelves: ['own'] } });
   assert.deepEqual(choices.map(({ name, initial, canCombine }) => [name, initial, canCombine]), [
     ['keywords', 'both', true], ['reading.rating', 'own', false], ['reading.status', 'own', false],
-    ['reading.shelves', 'other', false],
+    ['reading.shelves', 'other', false], ['metadata', 'both', true],
   ]);
 });
 

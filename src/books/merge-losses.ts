@@ -1,0 +1,61 @@
+/**
+ * Compares a book with the one that took it in: which of its values that book has not. Values have
+ * names: of single members, `reading.review`, and of metadata `metadata.<name>` and
+ * `metadata.source.<format>.<field>`. Pure.
+ *
+ * A value may be kept beside the members, by its name, in `metadata.source.<source>.members`: see
+ * transfer/matching/several-sources.ts.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject } from '../base/fields.ts';
+import type { JsonObject, JsonValue } from '../base/schema.ts';
+import { bookSchema } from './book.ts';
+import { separateMembers } from './book-members.ts';
+import { DIGESTS_MEMBER, SOURCE_MEMBERS, asObject } from './transfer/mapping/metadata-source.ts';
+import { isSaid } from './transfer/matching/merge-record.ts';
+import { isWithin } from './transfer/matching/several-sources.ts';
+
+type NamedValue = {
+  readonly name: string;
+  readonly value: JsonValue;
+  /** The source that has the value among its `members`; null: the value is lost. */
+  readonly keptIn: string | null;
+};
+
+/** The values of a book that the merged book has otherwise, or has not. */
+export function listDroppedValues(book: JsonObject, mergedBook: JsonObject): readonly NamedValue[] {
+  const mergedValues = nameValues(mergedBook);
+  const sources = Object.entries(asObject(asObject(mergedBook['metadata'])['source']));
+  return [...nameValues(book)]
+    .filter(([name, value]) => !isWithin(value, mergedValues.get(name)))
+    .map(([name, value]) => {
+      // Another merge may have kept the same before.
+      const source = sources.findLast(([, fields]) => {
+        const members = asObject(asObject(fields)[SOURCE_MEMBERS]);
+        return Object.hasOwn(members, name) && isDeepStrictEqual(members[name], value);
+      });
+      return { name, value, keptIn: source?.[0] ?? null };
+    });
+}
+
+/** All that callers write into a book; an empty list is no value, and digests say nothing of it. */
+function nameValues(book: JsonObject): ReadonlyMap<string, JsonValue> {
+  const { metadata, ...members } = separateMembers(book);
+  const { source, [DIGESTS_MEMBER]: _, ...others } = asObject(metadata);
+  return new Map([
+    ...Object.entries(members).filter(([name, value]) =>
+      bookSchema.members[name]?.readOnly === undefined && isSaid(members, name)
+        && !(Array.isArray(value) && value.length === 0)),
+    ...prefixNames('metadata', others),
+    ...!isJsonObject(source) ? prefixNames('metadata', source === undefined ? {} : { source })
+      : Object.entries(source).flatMap(([format, fields]) => isJsonObject(fields)
+        ? prefixNames(`metadata.source.${format}`, fields)
+        : prefixNames('metadata.source', { [format]: fields })),
+  ]);
+}
+
+function prefixNames(
+  prefix: string, object: JsonObject,
+): readonly (readonly [name: string, value: JsonValue])[] {
+  return Object.entries(object).map(([name, value]) => [`${prefix}.${name}`, value] as const);
+}

@@ -97,3 +97,28 @@ test('what the API refuses of a line is told there', { skip }, async () => {
   await person.gives(`return [...document.querySelectorAll('[aria-invalid]')]
     .map(({ name }) => name);`, ['authors', 'birthDate', 'keywords']);
 });
+
+test('a book that the catalog has already is named while it is typed again', { skip }, async () => {
+  const { person } = at;
+  const { id } = await at.call('POST', '/api/books',
+    { title: 'Mort', authors: [{ name: 'Terry Pratchett' }], isbn: '9780140712711' });
+  await at.call('POST', '/api/books',
+    { title: 'Mortal Engines', authors: [{ name: 'Philip Reeve' }] });
+  await at.open('#/books/new');
+  await person.fill('textbox', 'ISBN', '978-0-14-071271-1');
+  await person.fill('textbox', 'Title', 'Something');
+  await person.sees('You have this already: Mort');
+  await person.fill('textbox', 'ISBN', '12');
+  await person.fill('textbox', 'Title', 'mort');
+  await person.sees('You have this already', false);
+  await person.fill('textbox', 'Authors', 'Philip Reeve');
+  await person.fill('textbox', 'Title', 'mort');
+  await person.sees('You have this already', false);
+  await person.fill('textbox', 'Authors', 'Terry Pratchett');
+  await person.press('Tab');
+  await person.sees('You have this already: Mort');
+  await person.click('link', 'Mort');
+  await person.click('button', 'Leave');
+  await person.gives('return location.hash;', `#/books/${String(id)}`);
+  await at.isClean();
+});

@@ -162,3 +162,51 @@ test('covers and stars fit each page, and can be read', { skip }, async () => {
     await browser.look(1280, 900, 'light');
   }
 });
+
+test('a book is rated, marked and shelved on its page, and each can be undone', { skip },
+  async () => {
+    const { person } = at;
+    await at.call('POST', '/api/books', { title: 'Other', reading: { shelves: ['attic'] } });
+    const { id } = await at.call('POST', '/api/books',
+      { title: 'Quick', reading: { rating: 2.5, shelves: ['home'], review: 'Good.' } });
+    const path = `/api/books/${String(id)}`;
+    const readsAs = async (expected: object): Promise<void> => {
+      assert.deepEqual((await at.call('GET', path))['reading'], expected);
+    };
+    const base = { review: 'Good.', shelves: ['home'] };
+    await at.open(`#/books/${String(id)}`);
+    await person.click('button', '4 stars');
+    await person.find('image', '4 of 5 stars');
+    await person.gives('return document.activeElement.name;', 'rating-4');
+    await readsAs({ ...base, rating: 4 });
+    await person.press('Enter');
+    await person.gives("return document.querySelectorAll('[role=img]').length;", 0);
+    await readsAs(base);
+    await person.press('u');
+    await person.find('image', '4 of 5 stars');
+    await person.choose('Its status', 'Paused');
+    await person.gives("return document.querySelector('.facts').innerText;", /^Paused$/m);
+    await readsAs({ ...base, rating: 4, status: 'paused' });
+    await person.focus('combobox', 'Put it on a shelf');
+    await person.gives(`return [...document.querySelectorAll('datalist option')]
+      .map(({ value }) => value).sort();`, ['attic', 'home']);
+    await person.fill('combobox', 'Put it on a shelf', 'attic');
+    await person.press('Enter');
+    await person.find('button', 'Take it off attic');
+    await readsAs({ ...base, rating: 4, status: 'paused', shelves: ['home', 'attic'] });
+    await person.click('button', 'Take it off home');
+    await person.gives("return document.querySelectorAll('[aria-label$=home]').length;", 0);
+    await readsAs({ ...base, rating: 4, status: 'paused', shelves: ['attic'] });
+    await at.call('PATCH', path, { subtitle: 'theirs' });
+    await person.click('button', '1 star');
+    await person.sees('Somebody else has changed it.');
+    await person.sees('theirs');
+    await readsAs({ ...base, rating: 4, status: 'paused', shelves: ['attic'] });
+    await at.isClean();
+    await at.open(`#/books/${String(id)}`);
+    await person.find('button', 'Take it off attic');
+    await at.looksGood();
+    await at.open(`#/books/${String(id)}`, 'read');
+    await person.find('image', '4 of 5 stars');
+    await person.gives("return document.querySelectorAll('.reading-controls').length;", 0);
+  });

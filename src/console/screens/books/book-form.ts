@@ -1,6 +1,7 @@
 /** The form that adds a book, and the fields that its members have in forms. */
-import { callApi } from '../../base/api-calls.ts';
+import { LatestCall, callApi, getJson, hasStatus } from '../../base/api-calls.ts';
 import { fill, h, createSelect } from '../../base/dom.ts';
+import { appendQuery, href, type Query } from '../../base/screen-address.ts';
 import { loadModel, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
 import { hasLineBreak } from '../../parts/forms/condition-text.ts';
 import {
@@ -8,26 +9,72 @@ import {
 } from '../../parts/forms/input-field.ts';
 import { MemberFields, modelField } from '../../parts/forms/model-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
-import { showNotice } from '../../parts/notice.ts';
+import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
 import type { Book } from '../../../books/book.ts';
 import { RATING_CHOICES } from './book-marks.ts';
+import type { NamedBook } from './stored-book.ts';
 
 export const BOOK_FIELDS: FieldFactories = {
   authors: authorsField, keywords: linesField, shelves: linesField, stars: ratingField,
 };
+
+/** The fields that say which book it is. */
+const OWNED_FIELDS = '[name="isbn"], [name="title"], [name="authors"]';
 
 export function openNewBook(container: HTMLElement): () => void {
   return openView(container, () => showNew(container));
 }
 
 async function showNew(container: HTMLElement): Promise<void> {
+  const owned = h('p', { role: 'status' });
   const form = recordForm({
-    schema: await loadModel('BookBody'), factories: BOOK_FIELDS, value: {}, action: 'Add the book',
+    schema: await loadModel('BookBody'), value: {}, action: 'Add the book',
+    factories: { ...BOOK_FIELDS, isbn: (options) => {
+      const field = modelField(options);
+      field.element.append(owned);
+      return field;
+    } },
     save: (value) => addBook(container, value),
+  });
+  const call = new LatestCall();
+  form.element.addEventListener('change', ({ target }) => {
+    if (!(target instanceof Element) || !target.matches(OWNED_FIELDS)) return;
+    void showOwned(owned, new FormData(form.element), call.begin()).catch(showFailureNotice);
   });
   fill(container, backLink('books', 'Books'), heading('A new book'), form.element);
   form.element.querySelector<HTMLElement>('[name="title"]')?.focus();
+}
+
+/** Leads to the book of the catalog that the user may be adding again. Throws ApiError. */
+async function showOwned(
+  container: HTMLElement, form: FormData, signal: AbortSignal,
+): Promise<void> {
+  const read = (name: string): string => String(form.get(name)).trim();
+  const [isbn, title] = [read('isbn'), read('title')];
+  const [author = ''] = read('authors').split('\n');
+  const book = await findBook(isbn, { isbn }, signal)
+    ?? await findBook(title && author, { q: title, author, typos: 'off' }, signal,
+      (other) => other.title.toLowerCase() === title.toLowerCase());
+  if (signal.aborted) return;
+  fill(container, ...book === undefined ? [] : ['You have this already: ',
+    h('a', { href: href(['books', book.id]) }, book.title)]);
+}
+
+/** Finds none without a `basis`, or where the server refuses what is typed: saving tells why. */
+async function findBook(
+  basis: string, query: Query, signal: AbortSignal,
+  isWanted: (book: NamedBook) => boolean = () => true,
+): Promise<NamedBook | undefined> {
+  if (basis === '') return undefined;
+  try {
+    const books = await getJson<readonly NamedBook[]>(
+      appendQuery('/api/books', { ...query, fields: 'id,title' }), signal);
+    return books.find(isWanted);
+  } catch (thrown) {
+    if (hasStatus(thrown, 400)) return undefined;
+    throw thrown;
+  }
 }
 
 /** Adds the book, and shows it. Throws ApiError. */

@@ -4,7 +4,7 @@ import { formatStars } from '../../base/format.ts';
 import type { Book, Reading } from '../../../books/book.ts';
 import { valueLabels } from '../../base/book-labels.ts';
 
-const STARS_MAX = 5;
+export const STARS_MAX = 5;
 const HUES = 360;
 /** Spreads titles that differ in a letter over the hues. */
 const HUE_STEP = 31;

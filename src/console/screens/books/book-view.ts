@@ -17,6 +17,7 @@ import { BOOK_FIELDS, addBook } from './book-form.ts';
 import { valueLabels } from '../../base/book-labels.ts';
 import { cover, mayLoadImages, stars } from './book-marks.ts';
 import { formatMember, isForPeople, isObject } from './member-text.ts';
+import { readingControls } from './reading-controls.ts';
 import { deleteBook, type StoredBook } from './stored-book.ts';
 
 /** So many items of a list are shown, and the others on demand: merged ids may be a thousand. */
@@ -48,11 +49,13 @@ function render(
   const remove = asyncButton('Delete', async () => {
     if (await deleteBook(stored, refresh)) goToList(container, 'books');
   }, 'danger');
+  const mayChange = callerSession.may('write');
   const { authors, series = [], reading = {}, metadata } = book;
   const others = Object.entries(book).filter(([name]) => !HIDDEN.includes(name));
   fill(container,
     backLink('books', 'Books'),
-    heading(book.title, ...callerSession.may('write') ? [edit, remove] : []),
+    heading(book.title, ...mayChange ? [edit, remove] : []),
+    mayChange && readingControls(container, stored, refresh),
     h('div.book', cover(book), factList([
       ['Authors', authors.length === 0 ? '–' : h('ul.plain-list', {},
         ...authors.map(renderAuthor))],

@@ -5,9 +5,9 @@
  * that it ends with the page.
  */
 import {
-  ApiError, LatestCall, callApi, getJson, getPage, hasStatus, mayPass, messageOf, type ApiPage,
+  ApiError, LatestCall, callApi, getPage, hasStatus, mayPass, messageOf, type ApiPage,
 } from '../../base/api-calls.ts';
-import { createSelect, fill, h, uniqueId } from '../../base/dom.ts';
+import { createSelect, fill, h } from '../../base/dom.ts';
 import { formatCount, formatQuantity } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { apiPath, appendQuery, formatQuery, type Query } from '../../base/screen-address.ts';
@@ -17,13 +17,13 @@ import { inputField } from '../../parts/forms/input-field.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { showFailureNotice, showNotice, showProgress } from '../../parts/notice.ts';
 import type { Book } from '../../../books/book.ts';
-import type { FacetsResponse } from './book-facets.ts';
 import { valueLabels } from '../../base/book-labels.ts';
+import {
+  addText, createOffers, patchMember, removeText, type ChangedMember,
+} from './book-changes.ts';
 import { RATING_CHOICES } from './book-marks.ts';
 import { parseOutcome } from './import-outcome.ts';
-import { fetchBook, type StoredBook } from './stored-book.ts';
-
-type NamedBook = Pick<Book, 'id' | 'title'>;
+import { fetchBook, type NamedBook, type StoredBook } from './stored-book.ts';
 
 /** So many are chosen at once: all of them are read, changed and told one by one. */
 const BOOKS_MAX = 10_000;
@@ -48,8 +48,6 @@ const CHANGES: readonly BulkChange[] = [
   { label: 'Remove a keyword', member: 'keywords', field: 'Keyword', edit: removeText },
 ];
 const DELETE = 'Delete them';
-/** The facet that counts the values of a member. */
-const FACETS = { keywords: 'keyword', shelves: 'shelf' } as const;
 /** Titles that are named before they are deleted. */
 const TITLES_MAX = 3;
 /** Requests under way at once: a browser opens six connections to a server. */
@@ -169,9 +167,6 @@ export class ChosenBooks {
   }
 }
 
-/** `keywords`, or a member of `reading`. */
-type ChangedMember = 'keywords' | 'shelves' | 'status' | 'rating';
-
 type BulkChange = {
   readonly label: string;
   readonly member: ChangedMember;
@@ -227,36 +222,10 @@ function openChangeDialog(
   h('div.actions', h('button', { onclick: () => dialog.close() }, 'Cancel'), submit))]);
 }
 
-/** Offers the values of the member that there are most, once they are counted. */
-function createOffers(input: HTMLElement, member: ChangedMember): HTMLElement | null {
-  if (member === 'status' || member === 'rating') return null;
-  const facet = FACETS[member];
-  const list = h('datalist', { id: uniqueId('values') });
-  input.setAttribute('list', list.id);
-  void getJson<FacetsResponse>(`/api/books/facets?by=${facet}`).then(({ facets }) => {
-    fill(list, ...(facets[facet] ?? []).map(({ value }) => h('option', { value })));
-  }, showFailureNotice);
-  return list;
-}
-
 /** `“Emma”, “Persuasion” and 10 more` */
 function nameBooks(titles: readonly string[]): string {
   const names = titles.slice(0, TITLES_MAX).map((title) => `“${title}”`).join(', ');
   return titles.length > TITLES_MAX ? `${names} and ${titles.length - TITLES_MAX} more` : names;
-}
-
-function addText(texts: readonly string[], text: string): readonly string[] {
-  return texts.some((one) => isSameText(one, text)) ? texts : [...texts, text];
-}
-
-function removeText(texts: readonly string[], text: string): readonly string[] | undefined {
-  const others = texts.filter((one) => !isSameText(one, text));
-  if (others.length === texts.length) return texts;
-  return others.length === 0 ? undefined : others;
-}
-
-function isSameText(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }
 
 async function changeBooks(
@@ -328,18 +297,6 @@ async function readBook(id: string): Promise<StoredBook> {
   const book = await fetchBook(id);
   if (book !== null) return book;
   throw new ApiError({ status: 404, detail: 'it is deleted already' });
-}
-
-/** Resolves with the ETag of the book afterwards. Throws ApiError, 412 where it is another. */
-async function patchMember(
-  id: string, member: ChangedMember, value: unknown, etag: string,
-): Promise<string> {
-  const { etag: newEtag } = await callApi('PATCH', apiPath('books', id), {
-    body: member === 'keywords' ? { keywords: value ?? null }
-      : { reading: { [member]: value ?? null } },
-    headers: { 'If-Match': etag, 'Content-Type': 'application/merge-patch+json' },
-  });
-  return newEtag;
 }
 
 type BulkOutcome<Done> = {

@@ -6,6 +6,7 @@ import { askToConfirm } from '../../parts/dialog.ts';
 import { showNotice } from '../../parts/notice.ts';
 import type { Book } from '../../../books/book.ts';
 
+export type NamedBook = Pick<Book, 'id' | 'title'>;
 export type StoredBook = { readonly book: Book; readonly etag: string };
 
 /** Resolves with null for a book that was deleted. */

@@ -1,0 +1,84 @@
+/** Rates a book, sets its status, and puts it on shelves, at once and without its form. */
+import { hasStatus } from '../../base/api-calls.ts';
+import { valueLabels } from '../../base/book-labels.ts';
+import { createSelect, h } from '../../base/dom.ts';
+import { asyncButton, runExclusively } from '../../parts/buttons.ts';
+import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import {
+  addText, createOffers, patchMember, removeText, type ChangedMember,
+} from './book-changes.ts';
+import { STARS_MAX } from './book-marks.ts';
+import type { StoredBook } from './stored-book.ts';
+
+/** `refresh` shows the book as it is then. */
+export function readingControls(
+  container: HTMLElement, { book, etag }: StoredBook, refresh: () => Promise<void>,
+): HTMLElement {
+  const { rating, status = '', shelves = [] } = book.reading ?? {};
+  // Its own elements are drawn anew: the focus goes to the control of the same name.
+  const focus = (name: string): void =>
+    container.querySelector<HTMLElement>(`.reading-controls [name="${name}"]`)?.focus();
+  const change = (
+    name: string, member: Exclude<ChangedMember, 'keywords'>, value: unknown,
+  ): void => {
+    const save = async (): Promise<void> => {
+      const newEtag = await saveMember(book.id, member, value, etag);
+      if (newEtag !== null) offerUndo(member, newEtag);
+      await refresh();
+      focus(name);
+    };
+    void runExclusively([...element.querySelectorAll('button')], save).catch(showFailureNotice);
+  };
+  const offerUndo = (member: Exclude<ChangedMember, 'keywords'>, newEtag: string): void => {
+    const undo = asyncButton('Undo', async () => {
+      undo.parentElement?.remove();
+      const lastEtag = await saveMember(book.id, member, book.reading?.[member], newEtag);
+      if (lastEtag !== null) showNotice(`${book.title} is as it was.`);
+      // The user may be editing it by now.
+      if (container.querySelector('.reading-controls') !== null) await refresh();
+    });
+    showNotice(`Changed ${book.title}.`, 'good', undo);
+  };
+  const stars = Array.from({ length: STARS_MAX }, (_, index) => index + 1).map((count) =>
+    h('button.quiet', {
+      name: `rating-${count}`, 'aria-label': count === 1 ? '1 star' : `${count} stars`,
+      'aria-pressed': String(rating === count),
+      onclick: () => change(`rating-${count}`, 'rating', rating === count ? undefined : count),
+    }, rating !== undefined && count <= rating ? '★' : '☆'));
+  const select = createSelect([['', '–'], ...Object.entries(valueLabels['status'] ?? {})
+    .filter(([value]) => value !== '')], status, {
+    name: 'status', 'aria-label': 'Its status',
+    onchange: () => change('status', 'status', select.value === '' ? undefined : select.value),
+  });
+  const shelf = h('input', {
+    name: 'shelf', 'aria-label': 'Put it on a shelf', placeholder: 'Shelf', autocomplete: 'off',
+    maxlength: 200,
+  });
+  const put = (event: Event): void => {
+    event.preventDefault();
+    const name = shelf.value.trim();
+    if (name !== '') change('shelf', 'shelves', addText(shelves, name));
+  };
+  const element = h('div.actions.reading-controls',
+    h('div.stars', { role: 'group', 'aria-label': 'Rate it' }, ...stars), select,
+    ...shelves.map((name) => h('button', {
+      'aria-label': `Take it off ${name}`,
+      onclick: () => change('shelf', 'shelves', removeText(shelves, name)),
+    }, `${name} ×`)),
+    h('form.actions', { onsubmit: put }, shelf,
+      createOffers(shelf, 'shelves'), h('button', { type: 'submit' }, 'Put')));
+  return element;
+}
+
+/** Resolves with the new ETag; null: somebody else has changed the book. Throws ApiError. */
+async function saveMember(
+  id: string, member: ChangedMember, value: unknown, etag: string,
+): Promise<string | null> {
+  try {
+    return await patchMember(id, member, value, etag);
+  } catch (thrown) {
+    if (!hasStatus(thrown, 412)) throw thrown;
+    showNotice('Somebody else has changed it. It stands here as it is now.', 'bad');
+    return null;
+  }
+}

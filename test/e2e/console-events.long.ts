@@ -135,6 +135,7 @@ test('mistakes of an event are told at their fields', { skip }, async () => {
   await person.press('Enter');
   await person.gives(wrong, /^name[^]*which hookshelf alone emits/);
   await person.press('Escape');
+  await person.click('button', 'Leave');
   await person.sees('Emit it', false);
   assert.deepEqual(await listEvents('hand.wrong'), []);
 });

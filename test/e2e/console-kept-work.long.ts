@@ -89,6 +89,30 @@ test('the steps of a new webhook are one form', { skip }, async () => {
   await person.gives(DIALOGS, 0);
 });
 
+test('Esc and Cancel ask before what was typed in a dialog is lost', { skip }, async () => {
+  const { person } = at;
+  await at.open('#/events');
+  await person.click('button', 'Emit an event…');
+  await person.find('dialog', 'Emit an event');
+  await person.press('Escape');
+  await person.gives(DIALOGS, 0);
+  await person.click('button', 'Emit an event…');
+  await person.fill('textbox', 'Payload', '{"a":1}');
+  // The second Esc closes the question, and the third one asks again.
+  for (const openCount of [2, 1, 2, 1]) {
+    await person.press('Escape');
+    await person.gives(DIALOGS, openCount);
+  }
+  await person.click('button', 'Cancel');
+  await person.find('dialog', QUESTION);
+  await person.click('button', 'Stay here');
+  await person.gives("return document.querySelector('dialog textarea').value;", '{"a":1}');
+  await person.press('Escape');
+  await person.click('button', 'Leave');
+  await person.gives(DIALOGS, 0);
+  await person.gives(HASH, '#/events');
+});
+
 test('the browser asks before it closes a page with changes', { skip }, async () => {
   const { person, browser } = at;
   await at.open('#/books/new');

@@ -1,4 +1,4 @@
-/** What leads from a delivery to its event and its request in the console, and back. */
+/** What leads from a delivery and a line of the log to what they name in the console, and back. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
@@ -10,6 +10,7 @@ const skip = lacksBrowser;
 const LOSE_EVENT = `const send = window.fetch;
   window.fetch = (url, options) => options.method === 'HEAD'
     ? Promise.resolve(new Response(null, { status: 404 })) : send(url, options);`;
+const HASH = 'return location.hash;';
 const at = new ConsoleAtWork();
 
 test('deliveries are chosen by their kind, and one of a route leads to its request and back', {
@@ -35,7 +36,8 @@ test('deliveries are chosen by their kind, and one of a route leads to its reque
   await person.choose('Kind', 'route');
   await person.sees('2 deliveries');
   await person.sees(/kinds\s+route note/);
-  assert.ok(!(await person.everything()).some(({ name }) => name === 'Send many again…'));
+  await person.click('button', 'Send many again…');
+  await person.sees('choose no “Kind” first');
   await person.choose('Kind', 'all');
   await person.sees('3 deliveries');
   await person.choose('Webhook', 'kinds');
@@ -71,3 +73,21 @@ test('a delivery leads to its event, as long as that is kept', { skip }, async (
   await browser.evaluate(`${LOSE_EVENT} history.back();`);
   await person.sees(`${event} is not kept any more`);
 });
+
+test('a line of the log leads to the delivery and the webhook that it names', { skip },
+  async () => {
+    const { person } = at;
+    const hook = await at.make('/api/outgoing-webhooks', {
+      targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'line.made', retrySchedule: [3600],
+    });
+    const { deliveries } = await at.call('POST', '/api/events', { name: 'line.made' });
+    const delivery = String(deliveries);
+    await at.open('#/log');
+    await person.sees('a delivery was attempted');
+    await person.click('link', hook);
+    await person.gives(HASH, `#/outgoing/${hook}`);
+    await at.open('#/log');
+    await person.click('link', delivery);
+    await person.gives(HASH, `#/deliveries/${delivery}`);
+    await person.find('heading', 'line.made');
+  });

@@ -241,7 +241,8 @@ test('a search of the inbox goes on by itself, and says what it has found', { sk
   await browser.evaluate(setFilter('q', 'NEEDLE'));
   await person.sees(/^1 request$/m);
   await person.gives(HASH, /q=NEEDLE/);
-  assert.ok(!(await person.everything()).some(({ name }) => name === 'Send many again…'));
+  await person.click('button', 'Send many again…');
+  await person.sees('empty “Search” and “Where” first');
   await send('another needle, which came later');
   await browser.evaluate(setFilter('q', 'nothing'));
   await person.sees('No request matches.');
@@ -279,7 +280,10 @@ test('each list of what came and went takes conditions, typed one after the othe
       await person.sees(new RegExp(`^1 ${noun}$`, 'm'));
       await person.gives(HASH, /where=payload\.id%3D42&where=payload\.total%3E%3D100/);
       await person.find('searchbox', 'Where 3');
-      assert.ok(!(await person.everything()).some(({ name }) => name === 'Send many again…'));
+      if (plural !== 'events') {
+        await person.click('button', 'Send many again…');
+        await person.sees('empty “Search” and “Where” first');
+      }
       await person.fill('searchbox', 'Where', 'payload.id');
       await person.sees('Not complete yet');
       await person.press('Enter');

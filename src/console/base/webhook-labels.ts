@@ -73,6 +73,12 @@ export function findPreset(identifier: string): string | undefined {
   return webhook === undefined ? undefined : webhook.verification?.preset ?? '';
 }
 
+/** The screen that shows the webhook; null: it was removed. */
+export function findWebhookScreen(identifier: string): 'incoming' | 'outgoing' | null {
+  if (incoming.has(identifier)) return 'incoming';
+  return outgoing.has(identifier) ? 'outgoing' : null;
+}
+
 /** The path segments of incoming webhooks, which addresses of screens use as names. */
 export function listIncomingPaths(): readonly string[] {
   return [...incoming.values()].map(({ pathSegment = '' }) => pathSegment).sort();

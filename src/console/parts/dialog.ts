@@ -69,6 +69,15 @@ type DialogOptions = {
   readonly buttons?: readonly HTMLElement[];
 };
 
+/** Closes the dialog, unless a listener of its event `cancel` keeps it, as with Esc. */
+export function cancelDialog(dialog: HTMLDialogElement): void {
+  if (mayClose(dialog)) dialog.close();
+}
+
+function mayClose(dialog: HTMLDialogElement): boolean {
+  return dialog.dispatchEvent(new Event('cancel', { cancelable: true }));
+}
+
 /**
  * Esc and `close()` close the dialog; the focus returns to where it was, or to the title of the
  * screen when that was redrawn meanwhile.
@@ -78,7 +87,7 @@ export function openDialog(
   { stays = false, asks = false, close, buttons = [] }: DialogOptions = {},
 ): HTMLDialogElement {
   const closing = close === undefined ? []
-    : [h('button', { onclick: () => dialog.close() }, close)];
+    : [h('button', { onclick: () => cancelDialog(dialog) }, close)];
   const lastRow = [...closing, ...buttons];
   const dialog = h('dialog', { 'aria-label': title, 'data-stays': stays, 'data-asks': asks },
     h('h2', title), ...children,
@@ -88,6 +97,10 @@ export function openDialog(
     if (document.activeElement === document.body) {
       document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
     }
+  });
+  dialog.addEventListener('keydown', (event) => {
+    // After a second Esc the browser would close the dialog without the event `cancel`.
+    if (event.key === 'Escape' && !mayClose(dialog)) event.preventDefault();
   });
   document.body.append(dialog);
   dialog.showModal();

@@ -1,7 +1,8 @@
 /** The screen of the log: the last lines, and new ones as they are written. */
-import { appendQuery, type ScreenAddress } from '../base/screen-address.ts';
+import { appendQuery, href, type ScreenAddress } from '../base/screen-address.ts';
 import { LatestCall, getJson } from '../base/api-calls.ts';
-import { fill, h } from '../base/dom.ts';
+import { fill, h, type Child } from '../base/dom.ts';
+import { findWebhookScreen, loadWebhookLabels } from '../base/webhook-labels.ts';
 import { formatQuantity, formatTimestamp, formatValue } from '../base/format.ts';
 import { badge } from '../parts/badge.ts';
 import { heading } from '../parts/screen.ts';
@@ -40,7 +41,7 @@ export function openLogScreen(container: HTMLElement, { query }: ScreenAddress):
     const signal = call.begin();
     lastNumber = null;
     try {
-      const lines = await read();
+      const [lines] = await Promise.all([read(), loadWebhookLabels()]);
       fill(list);
       show(lines);
     } catch (thrown) {
@@ -107,10 +108,22 @@ function prependLines(list: HTMLElement, lines: readonly NumberedLine[]): void {
 
 function renderLine({ time, level, message, fields }: NumberedLine): HTMLElement {
   const members = Object.entries(fields).map(([name, value]) => h('div', h('dt', name),
-    h('dd', clip(formatValue(value)))));
+    h('dd', renderValue(name, value))));
   const at = timeFormat.format(Date.parse(time));
   return h('li', h('time', { datetime: time, title: formatTimestamp(time), class: 'when' }, at),
     badge(level), h('span.message', clip(message)), h('dl', {}, ...members));
+}
+
+/** The screen that shows what a field names, by the field; null: there is none any more. */
+const SCREENS: Readonly<Record<string, (id: string) => string | null>> = {
+  hook: findWebhookScreen, delivery: () => 'deliveries', request: () => 'requests',
+  configuration: () => 'actions',
+};
+
+function renderValue(name: string, value: unknown): Child {
+  const screen = typeof value === 'string' ? SCREENS[name]?.(value) ?? null : null;
+  const text = clip(formatValue(value));
+  return screen === null ? text : h('a', { href: href([screen, String(value)]) }, text);
 }
 
 function clip(text: string): string {

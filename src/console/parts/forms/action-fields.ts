@@ -7,13 +7,14 @@ import { createSelect, fill, h } from '../../base/dom.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { pickMembers, resolveSchema } from '../../base/model-schema.ts';
 import { href } from '../../base/screen-address.ts';
-import { openDialog } from '../dialog.ts';
+import { cancelDialog, openDialog } from '../dialog.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
 import {
   InputError, errorLine, findLabel, inputField, showFieldErrors, type Field, type FieldOptions,
 } from './input-field.ts';
 import { MemberFields, modelField } from './model-field.ts';
 import { asyncForm, focusInvalidField, foldElements, submitButton } from './record-form.ts';
+import { guardForm } from './unsaved-forms.ts';
 import { SPECIAL_FIELDS } from './special-fields.ts';
 
 export const CONFIGURATION_MODEL = 'WebhookActionConfigurationBody';
@@ -166,8 +167,10 @@ export class ActionCatalog {
     }, (thrown: unknown) => {
       problem.textContent = messageOf(thrown);
     });
-    const dialog = openDialog('New action', [asyncForm(use, create, element, problem,
-      h('div.actions', h('button', { onclick: () => dialog.close() }, 'Cancel'), use))]);
+    const form = asyncForm(use, create, element, problem,
+      h('div.actions', h('button', { onclick: () => cancelDialog(dialog) }, 'Cancel'), use));
+    guardForm(form);
+    const dialog = openDialog('New action', [form]);
   }
 
   #optionElements(): HTMLOptionElement[] {

@@ -29,12 +29,12 @@ export function forgetForms(): void {
   originals.clear();
 }
 
-function hasUnsavedForm(): boolean {
+function hasUnsavedForm(place: Node): boolean {
   const forms = [...originals.keys()];
   // A save has what was typed. The steps of one screen are saved together.
   if (forms.some(isBeingSaved) && !isQuestionOpen()) return false;
   return [...originals].some(([form, original]) =>
-    form.isConnected && readInputs(form) !== original);
+    place.contains(form) && readInputs(form) !== original);
 }
 
 /** Also while the save asks. */
@@ -45,27 +45,35 @@ function isBeingSaved(form: HTMLFormElement): boolean {
 /** Calls `show` when another screen is asked for, and may be shown. */
 export function listenToLeaving(show: () => void): void {
   addEventListener('hashchange', (event) => {
-    if (!hasUnsavedForm()) {
+    if (!hasUnsavedForm(document)) {
       forgetForms();
       return show();
     }
     // The form keeps its address; the one that was asked for is one step back from it.
     history.pushState(null, '', event.oldURL);
-    void askToLeave();
+    void askToLeave(() => {
+      forgetForms();
+      history.back();
+    });
   });
   addEventListener('beforeunload', (event) => {
-    if (hasUnsavedForm()) event.preventDefault();
+    if (hasUnsavedForm(document)) event.preventDefault();
   });
+  // A dialog is to be closed. Its event does not bubble.
+  addEventListener('cancel', (event) => {
+    const dialog = event.target;
+    if (!(dialog instanceof HTMLDialogElement) || !hasUnsavedForm(dialog)) return;
+    event.preventDefault();
+    void askToLeave(() => dialog.close());
+  }, true);
 }
 
-async function askToLeave(): Promise<void> {
+async function askToLeave(leave: () => void): Promise<void> {
   if (isAsking) return;
   isAsking = true;
   const isLeaving = await ask('Leave without saving?', [
     h('p', 'What you have changed in the form will be lost.'),
   ], [[false, 'Stay here'], [true, 'Leave', 'danger']]);
   isAsking = false;
-  if (isLeaving !== true) return;
-  forgetForms();
-  history.back();
+  if (isLeaving === true) leave();
 }

@@ -64,11 +64,7 @@ export function openResendDialog(
 export async function openBulkDialog(
   container: HTMLElement, options: BulkOptions, onJob: (id: string) => void,
 ): Promise<void> {
-  const { path, nouns, command, criteria } = options;
-  const { eventId, ...filter } = options.filter;
-  if (eventId !== undefined) {
-    return showNotice('Many are chosen by the other filters: empty the event id first.', 'bad');
-  }
+  const { path, nouns, command, criteria, filter } = options;
   const { body: { count } } = await callApi<{ readonly count: number }>('POST', path, {
     body: { ...filter, dryRun: true },
   });

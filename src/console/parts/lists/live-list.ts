@@ -5,7 +5,7 @@ import { isWebhookCalled, loadWebhookLabels } from '../../base/webhook-labels.ts
 import { callerSession } from '../../base/caller-session.ts';
 import { listenToChanges } from '../../base/change-stream.ts';
 import { heading, openOnDemand } from '../screen.ts';
-import { emptyState } from '../notice.ts';
+import { emptyState, showNotice } from '../notice.ts';
 import { asyncButton } from '../buttons.ts';
 import { openBulkDialog, type BulkOptions } from './bulk-dialog.ts';
 import { FilterForm, type FilterSpec } from './filter-form.ts';
@@ -50,8 +50,8 @@ type LiveListOptions<Item extends LiveItem> = {
 type ListBulk = Omit<BulkOptions, 'filter' | 'criteria' | 'nouns'> & {
   /** The kind of its jobs. */
   readonly job: string;
-  /** Whether a job can choose by these filters. None can search. */
-  readonly isOffered: (query: Readonly<Record<string, string>>) => boolean;
+  /** Says why a job cannot choose by these filters; null: it can. None can search. */
+  readonly findObstacle: (query: Readonly<Record<string, string>>) => string | null;
 };
 
 /** After more changes during a pause, the list is read again instead. */
@@ -84,7 +84,6 @@ function openWithLabels<Item extends LiveItem>(
     isStale = false;
     pendingChanges.clear();
     updatePauseButton();
-    resend?.update();
     void list.read(appendQuery(`/api/${name}`,
       { ...options.baseQuery, ...filters.readSearch(), ...filters.readQuery() }));
   };
@@ -154,24 +153,25 @@ function createPagedList<Item extends LiveItem>(
 }
 
 /**
- * The button that sends many again, and the job that does it. The button is hidden where the
- * filters choose what the job does not take, from the start: if it went when it had been seen, all
- * below would move.
+ * The button that sends many again, and the job that does it. Where the filters choose what the
+ * job does not take, the button says so.
  */
 function createResend(
   container: HTMLElement, bulk: ListBulk & Pick<BulkOptions, 'nouns'>, filters: FilterForm,
   onEnd: () => void,
-): { readonly button: HTMLElement; readonly job: JobWatch; update(): void } {
-  const { job: kind, isOffered } = bulk;
+): { readonly button: HTMLElement; readonly job: JobWatch } {
+  const { job: kind, findObstacle } = bulk;
   const job = new JobWatch({ kind, verbs: ['Sending again', 'Sent again'], onEnd });
-  const button = asyncButton('Send many again…', () => openBulkDialog(container, {
-    ...bulk, filter: filters.readQuery(), criteria: filters.describe(),
-  }, (id) => job.watch(id)));
-  const update = (): void => {
-    button.toggleAttribute('hidden', filters.isSearch || !isOffered(filters.readQuery()));
-  };
-  update();
-  return { button, job, update };
+  const button = asyncButton('Send many again…', async () => {
+    const filter = filters.readQuery();
+    const obstacle = filters.isSearch
+      ? 'Many are chosen by the other filters: empty “Search” and “Where” first.'
+      : findObstacle(filter);
+    if (obstacle !== null) return showNotice(obstacle, 'bad');
+    await openBulkDialog(
+      container, { ...bulk, filter, criteria: filters.describe() }, (id) => job.watch(id));
+  });
+  return { button, job };
 }
 
 /** The rules of filters that several lists have. */

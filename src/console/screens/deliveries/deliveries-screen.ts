@@ -76,8 +76,9 @@ export const deliveriesScreen: Screen = {
       readNote: noteFailing,
       bulk: {
         path: '/api/deliveries/resend', command: 'delivery:resend', job: 'delivery-resend',
-        // A job takes those of webhooks and of forwards.
-        isOffered: ({ kind }) => kind === undefined,
+        findObstacle: ({ kind }) => kind === undefined ? null
+          : 'Those of webhooks and forwards are sent again together: choose no “Kind” first. A '
+            + 'route runs again with its request.',
       },
     });
   },

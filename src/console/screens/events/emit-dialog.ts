@@ -4,7 +4,7 @@ import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { asyncButton } from '../../parts/buttons.ts';
-import { openDialog } from '../../parts/dialog.ts';
+import { cancelDialog, openDialog } from '../../parts/dialog.ts';
 import {
   InputError, inputField, type Field, type FieldOptions,
 } from '../../parts/forms/input-field.ts';
@@ -41,7 +41,7 @@ export async function openEmitDialog(
     const form = recordForm({
       schema, value: {}, action: 'Emit it',
       factories: { deliverAt: createTimeField, delay: createDelayField },
-      otherButtons: [h('button', { onclick: close }, 'Cancel')],
+      otherButtons: [h('button', { onclick: () => cancelDialog(dialog) }, 'Cancel')],
       save: async (members) => {
         const { body: emission } = await callApi<EmitAnswer>('POST', '/api/events',
           { body: members });

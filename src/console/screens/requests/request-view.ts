@@ -226,7 +226,9 @@ const REMEDIES: Partial<Record<NonNullable<Diagnosis['failedCheck']>, string>> =
 
 function renderDiagnosis(diagnosis: Diagnosis, hook: string): HTMLElement {
   const { failedCheck, checks } = diagnosis;
-  const remedy = failedCheck === null ? undefined : REMEDIES[failedCheck];
+  const nearMissRemedy = findNearMiss(diagnosis) === undefined ? null
+    : 'Change what that names, here, at the sender or on the way.';
+  const remedy = failedCheck === null ? undefined : nearMissRemedy ?? REMEDIES[failedCheck];
   return h('div.card',
     h('p', h('strong', formatOutcome(diagnosis))),
     remedy === undefined ? null : h('p', remedy, ' ', callerSession.may('admin')
@@ -242,14 +244,24 @@ function formatCheck(check: string): string {
   return check === 'signature_missing' ? 'signature' : check.replaceAll('_', ' ');
 }
 
-function formatOutcome({ accepted, failedCheck, checks }: Diagnosis): string {
+function formatOutcome(diagnosis: Diagnosis): string {
+  const { accepted, failedCheck, checks } = diagnosis;
   if (accepted) {
     const filtered = checks.find(({ check, status }) => check === 'routes' && status === 'hint');
     return `It would be accepted${filtered === undefined ? '' : `, but ${filtered.finding}`}.`;
   }
+  const nearMiss = findNearMiss(diagnosis);
+  if (nearMiss !== undefined) return `It would be refused, but ${nearMiss.finding}.`;
   const why = checks.find(({ status }) => status === 'failed')?.finding ?? 'not accepted';
   // A duplicate is answered 200, as its sender has done all that it should.
   return failedCheck === 'duplicate' ? `It would not run: ${why}.` : `It would be refused: ${why}.`;
+}
+
+/** The usual mistake that explains a signature which does not match; undefined: none is found. */
+function findNearMiss({ failedCheck, checks }: Diagnosis): Diagnosis['checks'][number] | undefined {
+  // Another fault would stay when the mistake is mended.
+  return failedCheck === 'configuration' || failedCheck === 'address' ? undefined
+    : checks.find(({ check, status }) => check === 'near_miss' && status === 'hint');
 }
 
 function requestLink(id: string | null): HTMLElement | null {

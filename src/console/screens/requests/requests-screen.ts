@@ -60,8 +60,11 @@ export const requestsScreen: Screen = {
       readNote: noteUnlisted,
       bulk: {
         path: '/api/requests/replay', command: 'request:replay', job: 'request-replay',
-        // A job runs what is stored; a rejected request is in memory alone.
-        isOffered: ({ status }) => status !== 'rejected',
+        findObstacle({ status, eventId }) {
+          if (status === 'rejected') return 'Of rejected requests, each is sent again by itself.';
+          return eventId === undefined ? null
+            : 'Many are chosen by the other filters: empty “Event id” first.';
+        },
       },
     });
   },

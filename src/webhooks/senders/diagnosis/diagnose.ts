@@ -230,17 +230,37 @@ function formatSignatureStart({ algorithm, signature }: Scheme, reader: RequestR
   return `begins ${value.slice(start, start + SHOWN_CHARACTERS)}`;
 }
 
-/** For example `no X-Hub-Signature-256; there is Stripe-Signature: is the preset stripe?` */
+/**
+ * For example `no X-Hub-Signature-256; there is Stripe-Signature: is the preset stripe?` Several
+ * senders use one name for their signatures, such as X-Hub-Signature, so the header of the event
+ * counts before that of the signature.
+ */
 function formatMissingFinding({ verifier, preset }: DiagnosisInput, reader: RequestReader): string {
   const finding = `no ${describeSources(verifier.scheme.signature.from)}`;
-  for (const { name, scheme } of PRESETS) {
-    if (name === preset.name || scheme === null) continue;
-    const presentSource = findSignatureHeader(scheme, reader);
-    if (presentSource !== undefined) {
-      return `${finding}; there is ${describeSources(presentSource)}: is the preset ${name}?`;
-    }
+  const others = PRESETS.flatMap(({ name, scheme }) => scheme === null || name === preset.name ? []
+    : [{
+      name, eventHeader: findEventHeader(scheme, reader),
+      signatureHeader: findSignatureHeader(scheme, reader),
+    }]);
+  const complete = others.find(({ eventHeader, signatureHeader }) =>
+    eventHeader !== undefined && signatureHeader !== undefined);
+  const ownEventHeader = findEventHeader(verifier.scheme, reader);
+  if (complete === undefined && ownEventHeader !== undefined) {
+    return `${finding}; by its ${describeSources(ownEventHeader)} the preset ${preset.name} is `
+      + 'right';
   }
-  return finding;
+  const other = complete ?? others.find(({ eventHeader }) => eventHeader !== undefined)
+    ?? others.find(({ signatureHeader }) => signatureHeader !== undefined);
+  const header = other?.signatureHeader ?? other?.eventHeader;
+  if (other === undefined || header === undefined) return finding;
+  return `${finding}; there is ${describeSources(header)}: is the preset ${other.name}?`;
+}
+
+function findEventHeader(
+  { event }: Pick<Scheme, 'event'>, reader: RequestReader,
+): ValueSource | undefined {
+  return event === undefined ? undefined : toSourceList(event).find((source) =>
+    'header' in source && reader.read(source) !== null);
 }
 
 function findSignatureHeader(

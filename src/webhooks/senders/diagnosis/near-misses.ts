@@ -55,6 +55,9 @@ function listVariants(failure: FailedVerification): readonly Variant[] {
 const SECRET_CHANGES: readonly TextVariant[] = [
   ['if the secret had no white space around it', (text) => text.trim()],
   ['if the secret ended in a newline', (text) => `${text}\n`],
+  ['if the secret ended in CRLF', (text) => `${text}\r\n`],
+  ['if the secret ended in a space', (text) => `${text} `],
+  ['if the secret began with a space', (text) => ` ${text}`],
   ['if the secret had no quotes around it', (text) => /^(["'])(.*)\1$/s.exec(text)?.[2] ?? null],
   ['if the secret had no name and = in front',
     (text) => /^[A-Za-z_]\w*=(.+)$/s.exec(text)?.[1] ?? null],

@@ -1,7 +1,10 @@
-/** The scripts of the chapter on customers, as it prints them: signing up, renewing and ending. */
+/**
+ * The scripts of the chapter on customers, as it prints them: signing up, renewing and ending, the
+ * events of the backend, links for a list of names, and webhooks in a file.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readBlocks } from '../support/manual-blocks.ts';
@@ -23,6 +26,11 @@ function readScript(beginning: string): string {
 type Result = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
 type Backend = {
   readonly server: Running;
+  readonly folder: string;
+  /** Runs the script that emits an event with the token, and returns the answer. */
+  emit(token: string, ...words: string[]): string;
+  /** Runs a line of a shell in the backend's folder. */
+  shell(line: string): Result;
   /** Sends the words over SSH, whose forced command is the script of the chapter. */
   ssh(words: string): Result;
   /** Runs a script of the chapter, of which this is how it begins, in the backend's folder. */
@@ -45,15 +53,20 @@ function inBackend(use: (backend: Backend) => Promise<void>): Promise<void> {
     const made = await hookshelf(
       ['token:create', '--name', 'backend', '--scope', 'admin', '--data', data]);
     const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, TOKEN: made.stdout.trim() };
-    const spawn = (file: string, args: readonly string[]): Result =>
-      spawnSync(file, args, { cwd: folder, env, encoding: 'utf8' });
+    const spawn = (file: string, args: readonly string[], variables = {}): Result =>
+      spawnSync(file, args, { cwd: folder, env: { ...env, ...variables }, encoding: 'utf8' });
+    const runScript = (beginning: string, words: readonly string[], variables = {}): Result =>
+      spawn('sh', ['-c',
+        readScript(beginning).replaceAll('https://hooks.example.com', server.url), 'sh', ...words,
+      ], variables);
     try {
       await use({
         server,
+        folder,
+        shell: (line) => spawn('sh', ['-c', line]),
         ssh: (words) => spawn('ssh', ['hooks', words]),
-        run: (beginning, ...words) => spawn('sh', ['-c',
-          readScript(beginning).replaceAll('https://hooks.example.com', server.url), 'sh',
-          ...words]),
+        run: (beginning, ...words) => runScript(beginning, words),
+        emit: (token, ...words) => runScript('# emit', words, { EVENTS_TOKEN: token }).stdout,
       });
     } finally {
       await server.stop();
@@ -101,6 +114,59 @@ test('the key of the backend does nothing but the three words for a customer', {
     assert.deepEqual([status, stdout], [2, ''], words);
   }
   assert.match(ssh('link -help').stdout, LINK);
+}));
+
+test('the backend emits by one call, and once however often it is made', {
+  skip: missing.length > 0 && `${missing.join(', ')} must be there`,
+}, () => inBackend(async ({ shell, run, emit }) => {
+  run('# provision', 'acme', 'https://a.example/');
+  const token = shell(readScript('hookshelf token:create --name events')).stdout.trim();
+  const first = emit(token, 'invoice.paid', 'acme', '7', '25');
+  assert.match(first, /^\{"event":"[\w-]+","deliveries":\["[\w-]+"\]\}$/);
+  assert.equal(emit(token, 'invoice.paid', 'acme', '7', '25'), first);
+  assert.match(emit(token, 'invoice.paid', 'nobody', '8', '25'), /"deliveries":\[\]/);
+  assert.match(emit(token, 'order.paid', 'acme', '9', '25'), /"status":403/);
+  assert.equal(shell('hookshelf delivery:list --json | jq length').stdout, '1\n');
+}));
+
+test('links for a list of names are for their owner alone, and the next run adds its own', {
+  skip: missing.length > 0 && `${missing.join(', ')} must be there`,
+}, () => inBackend(async ({ folder, shell }) => {
+  const renew = (names: string): readonly string[] => {
+    writeFileSync(join(folder, 'customers.txt'), names);
+    const { status, stderr } = shell(readScript('umask'));
+    assert.equal(status, 0, stderr);
+    return readFileSync(join(folder, 'links.tsv'), 'utf8').split('\n');
+  };
+  const links = renew('acme\r\nbolt\r\n\r\n');
+  assert.deepEqual(links.map((line) => line.split('\t')[0]),
+    ['customer-acme', 'customer-bolt', '']);
+  assert.equal(statSync(join(folder, 'links.tsv')).mode & 0o777, 0o600);
+  assert.deepEqual(renew('acme\nbolt\ncorp\n').slice(0, 2), links.slice(0, 2));
+}));
+
+test('webhooks of a file are made of a list of Windows, kept in a fresh clone, and ended', {
+  skip: missing.length > 0 && `${missing.join(', ')} must be there`,
+}, () => inBackend(async ({ folder, shell, run }) => {
+  const names = ['acme', 'bolt', 'corp'];
+  writeFileSync(join(folder, 'customers.tsv'),
+    names.map((name) => `${name}\thttps://${name}.example/hooks\r\n`).join(''));
+  writeFileSync(join(folder, 'customers.sh'), readScript('# customers.sh'));
+  const made = shell('sh customers.sh');
+  assert.equal(made.status, 0, made.stderr);
+  const list = (): readonly string[] => shell(
+    "hookshelf outgoingwebhook:list --json | jq -r '.[] | [.name, .targetUrl] | join(\" \")'",
+  ).stdout.trim().split('\n').sort();
+  assert.deepEqual(list(),
+    names.map((name) => `customer-${name} https://${name}.example/hooks`));
+  shell('hookshelf token:create --name customer-acme --scope read --webhook customer-acme');
+  const clone = shell('rm -r secrets; sh customers.sh');
+  assert.match(clone.stdout, /^3 outgoing webhooks keep .*: secret \(customer-acme, customer-bo/);
+  assert.match(clone.stdout, /\n= 3 unchanged\n$/);
+  const ended = run('# leave', 'acme');
+  assert.equal(ended.status, 0, ended.stderr);
+  assert.match(ended.stdout, /^- outgoing webhook customer-acme$/m);
+  assert.deepEqual(list().map((line) => line.split(' ')[0]), ['customer-bolt', 'customer-corp']);
 }));
 
 /** Splits the output of the script that signs up: the status of the API, then the link. */

@@ -193,6 +193,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 function openKeysDialog(): void {
   const rows = [['/', 'search'], ['?', 'these keys'], ['Esc', 'close'], ['Enter', 'send a form'],
+    ['Ctrl+Enter', 'send a form from a field of several lines'],
     ['u', 'undo a deletion'],
     ...allowedScreens().map(({ key, title }) => [`g ${key}`, title])];
   openDialog('Keys', [

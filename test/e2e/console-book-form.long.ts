@@ -122,3 +122,18 @@ test('a book that the catalog has already is named while it is typed again', { s
   await person.gives('return location.hash;', `#/books/${String(id)}`);
   await at.isClean();
 });
+
+test('Ctrl+Enter saves a form from a field of several lines', { skip }, async () => {
+  const { person, browser } = at;
+  const { id } = await at.call('POST', '/api/books', { title: 'Emma' });
+  await at.open(`#/books/${String(id)}`);
+  await person.click('button', 'Edit');
+  await person.fill('textbox', 'Review', 'Liked it.');
+  await person.focus('textbox', 'Review');
+  const ctrl = 2;
+  await browser.command('Input.dispatchKeyEvent',
+    { type: 'keyDown', key: 'Enter', windowsVirtualKeyCode: 13, modifiers: ctrl });
+  await person.sees('Saved.');
+  assert.deepEqual((await readBook(id))['reading'], { review: 'Liked it.' });
+  await at.isClean();
+});

@@ -61,14 +61,27 @@ export function submitButton(text: string): HTMLButtonElement {
   return h('button', { type: 'submit', class: 'primary' }, text);
 }
 
-/** A form that the browser does not validate. While `action` runs, `button` does nothing. */
+/**
+ * A form that the browser does not validate. Ctrl+Enter submits it from a field of several lines
+ * too. While `action` runs, `button` does nothing.
+ */
 export function asyncForm(
   button: HTMLButtonElement, action: () => Promise<void>, ...children: readonly Child[]
 ): HTMLFormElement {
-  return h('form.record', { novalidate: true, onsubmit: (event) => {
-    event.preventDefault();
-    void runExclusively([button], action).catch(showFailureNotice);
-  } }, ...children);
+  const form = h('form.record', {
+    novalidate: true,
+    onsubmit: (event) => {
+      event.preventDefault();
+      void runExclusively([button], action).catch(showFailureNotice);
+    },
+    onkeydown: (event) => {
+      if (!(event instanceof KeyboardEvent) || event.key !== 'Enter') return;
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      form.requestSubmit();
+    },
+  }, ...children);
+  return form;
 }
 
 /** Focuses the first field that shows an error, and unfolds what it stands in. */

@@ -106,8 +106,12 @@ test('the sample is the last event that the webhook hears, and what it lacks is 
     const { person } = at;
     const SAMPLE = "return document.querySelector('[name=sample]').value;";
     await at.open('#/outgoing/new');
-    await person.fill('textbox', 'Event 1', 'order.*');
+    await person.fill('textbox', 'Event 1', 'order, paid');
     await person.fill('textbox', 'Template of the body', '{"text": "Order {{ data.id }}"}');
+    await person.click('button', 'Show what would be sent');
+    await person.sees('"text": "Order ');
+    await person.sees('must be the name of an event', false);
+    await person.fill('textbox', 'Event 1', 'order.*');
     await person.click('button', 'Show what would be sent');
     await person.sees('data.id is not in this event.');
     await person.sees('Made up: no event that it hears is kept yet.');

@@ -3,7 +3,7 @@
  * it, and a button that sends it. The sample is the last event that the webhook hears and that is
  * kept, else made up.
  */
-import { callApi, getJson, messageOf } from '../../base/api-calls.ts';
+import { callApi, getJson, hasStatus, messageOf } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
@@ -96,7 +96,7 @@ function createSampleField(read: () => SampledWebhook) {
   };
   let loading = Promise.resolve();
   const load = async (): Promise<void> => {
-    show(await findSample(webhook) ?? createSample(webhook));
+    show(await findSample(webhook).catch(ignoreRefusal) ?? createSample(webhook));
   };
   const refresh = (): Promise<void> => {
     const current = readQuietly(read);
@@ -110,6 +110,12 @@ function createSampleField(read: () => SampledWebhook) {
   loading = load();
   loading.catch(showFailureNotice);
   return { ...field, refresh };
+}
+
+/** The name of an event that is no name yet is told when the form is saved. */
+function ignoreRefusal(thrown: unknown): null {
+  if (hasStatus(thrown, 400)) return null;
+  throw thrown;
 }
 
 /** A form that cannot be read yet has no triggers. */

@@ -124,6 +124,7 @@ test('an incoming webhook is known by its name, and found by it', { skip }, asyn
   });
   await at.open('#/incoming');
   await person.gives(FIRST_CELLS, ['orders p-7f3a', 'another']);
+  await person.sees(/2 webhooks\. The figures of 24 hours .* since the server started, \d/);
   await browser.look(360, 800, 'light');
   await person.gives(RIGHT_EDGES, 1);
   await browser.look(1280, 900, 'light');

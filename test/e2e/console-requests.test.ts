@@ -90,6 +90,7 @@ test('one finds out why a request was refused, and mends it until it is accepted
     await person.choose('Status', 'rejected');
     await person.sees('1 request');
     await person.sees('a restart forgets them');
+    await person.sees('calls of no webhook');
     await person.click('button', 'Send many again…');
     await person.sees('Of rejected requests, each is sent again by itself.');
     await person.click('link', /now|ago/);

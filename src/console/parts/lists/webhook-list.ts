@@ -20,6 +20,8 @@ type WebhookListOptions<Row> = {
   readonly columns: readonly RowColumn<Row>[];
   /** Fetches the webhooks that this path of the API lists. */
   readonly fetchRows: (path: string, signal: AbortSignal) => Promise<readonly Row[]>;
+  /** Stands behind the number of webhooks, of which there are some. */
+  readonly describeFigures?: (rows: readonly Row[]) => string;
   /** Shown when there is no webhook: a text, and a command to copy. */
   readonly empty: readonly [text: string, command: string | null];
 };
@@ -43,7 +45,7 @@ function listFilters(screen: WebhookListOptions<unknown>['screen']): readonly Fi
 export function openWebhookList<Row>(
   container: HTMLElement, { query }: ScreenAddress, options: WebhookListOptions<Row>,
 ): () => void {
-  const { title, screen, getId, columns, fetchRows, empty } = options;
+  const { title, screen, getId, columns, fetchRows, empty, describeFigures = () => '' } = options;
   const rows = new VirtualRows<Row>({
     label: title, columns, getKey: getId, getHref: (row) => href([screen, getId(row)]),
   });
@@ -58,7 +60,8 @@ export function openWebhookList<Row>(
     const path = appendQuery(`/api/${screen}-webhooks`, filters.readQuery());
     const webhooks = await fetchRows(path, signal);
     if (signal.aborted) return;
-    count.textContent = webhooks.length === 0 ? '' : formatQuantity(webhooks.length, 'webhook');
+    count.textContent = webhooks.length === 0 ? ''
+      : formatQuantity(webhooks.length, 'webhook') + describeFigures(webhooks);
     // Content that is there already is not replaced: the user may be using it.
     const placeholder = filters.isSet ? noMatches : noWebhooks;
     filters.element.hidden = webhooks.length === 0 && !filters.isSet;

@@ -5,7 +5,7 @@
 import { getJson } from '../../base/api-calls.ts';
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { h } from '../../base/dom.ts';
-import { lastingElement, timeElement } from '../../base/format.ts';
+import { formatTimestamp, lastingElement, timeElement } from '../../base/format.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { sparkline, sum } from '../../parts/chart.ts';
 import { lastFailure, webhookLabel, webhookState } from '../../parts/webhook-cells.ts';
@@ -23,6 +23,8 @@ type IncomingRow = {
   readonly lastAt: string | null;
   /** The time from which calls are counted. */
   readonly since: string;
+  /** Whether that is the start of the server, which came later than 24 hours ago. */
+  readonly isSinceStart: boolean;
 };
 
 const COLUMNS: readonly RowColumn<IncomingRow>[] = [
@@ -54,7 +56,7 @@ export function openIncomingScreen(container: HTMLElement, address: ScreenAddres
   if (step !== undefined) return openIncoming(container, step, address);
   return openWebhookList<IncomingRow>(container, address, {
     title: 'Incoming webhooks', screen: 'incoming', getId: ({ webhook }) => webhook.identifier,
-    columns: COLUMNS, fetchRows,
+    columns: COLUMNS, fetchRows, describeFigures,
     empty: ['There is none yet. One for GitHub takes two minutes. As commands:',
       'hookshelf manual first-webhook'],
   });
@@ -74,6 +76,7 @@ function createRow(
 ): IncomingRow {
   const statistics = findStatistics(webhook, day);
   const [from = day.since] = day.times;
+  const isSinceStart = day.since > from;
   const { lastSuccessAt, lastFailure: failure } = webhook.health;
   // A restart forgets the statistics, and not the health.
   const [lastTry = null] = [lastSuccessAt, failure?.at ?? null].filter((at) => at !== null).sort()
@@ -81,8 +84,15 @@ function createRow(
   return {
     webhook, statistics,
     lastAt: findLastCall(webhook, hour) ?? findLastCall(webhook, day) ?? lastTry,
-    since: day.since > from ? day.since : from,
+    since: isSinceStart ? day.since : from, isSinceStart,
   };
+}
+
+/** Says that the figures do not reach back 24 hours, where they do not. */
+function describeFigures([row]: readonly IncomingRow[]): string {
+  return row?.isSinceStart !== true ? ''
+    : `. The figures of 24 hours are counted since the server started, ${
+      formatTimestamp(row.since)}.`;
 }
 
 function findStatistics(

@@ -83,7 +83,9 @@ async function noteUnlisted(
   { hook, status }: Readonly<Record<string, string>>,
 ): Promise<Child> {
   if (status === 'rejected') {
-    return h('p.note', 'The latest that were rejected, in memory: a restart forgets them.');
+    return h('p.note', 'The latest that were rejected, in memory: a restart forgets them. The '
+      + 'figure on the overview has more: calls of no webhook, or of one that is off, and those '
+      + 'with another method or too large a body. The log has them.');
   }
   const [webhooks, { hooks, since, times: [from = since] }] = await Promise.all([
     getJson<readonly IncomingWebhook[]>('/api/incoming-webhooks'),

@@ -938,6 +938,31 @@ const ANSWERS: readonly (readonly [name: string, members: object, response: unkn
       status: 200, headers: { 'content-type': 'application/json' }, body: '{"a": "\\\\{{"}',
     },
   }],
+  ['a message that is a page', { 'response-message': '\n<!doctype html><p>thanks {{' }, {
+    accepted: {
+      status: 200, headers: { 'Content-Type': 'text/html; charset=utf-8' },
+      body: '\n<!doctype html><p>thanks \\{{',
+    },
+  }],
+  ['a message of XML', {
+    'response-message': '<?xml version="1.0"?><a/>',
+    'response-headers': [{ name: 'X-A', value: 'b' }],
+  }, {
+    accepted: {
+      status: 200, headers: { 'X-A': 'b', 'Content-Type': 'text/xml; charset=utf-8' },
+      body: '<?xml version="1.0"?><a/>',
+    },
+  }],
+  ['a message that begins as no page does', { 'response-message': '<pre>thanks</pre>' },
+    { accepted: { status: 200, body: '<pre>thanks</pre>' } }],
+  ['a page that has another type', {
+    'response-message': '<html></html>',
+    'response-headers': [{ name: 'content-type', value: 'text/plain' }],
+  }, {
+    accepted: { status: 200, headers: { 'content-type': 'text/plain' }, body: '<html></html>' },
+  }],
+  ['no type of a 204', { 'success-http-response-code': 204, 'response-message': '<html>' },
+    { accepted: { status: 204 } }],
   ['the output of the command', {
     'include-command-output-in-response': true, 'success-http-response-code': 201,
     'response-headers': Object.entries(TEXT).map(([name, text]) => ({ name, value: text })),

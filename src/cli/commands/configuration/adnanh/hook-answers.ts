@@ -23,6 +23,14 @@ export const ANSWER_MEMBERS = [
 const NOT_SATISFIED = 'Hook rules were not satisfied.';
 const COMMAND_FAILED = 'Error occurred while executing the hook\'s command. Please check your logs '
   + 'for more details.';
+/**
+ * How a text begins that Go's net/http answers as HTML, or as XML, where there is no Content-Type
+ * (`DetectContentType`, after https://mimesniff.spec.whatwg.org).
+ */
+const PAGE_TAGS =
+  '!--|!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p';
+const PAGE_START = new RegExp(`^[\\t\\n\\f\\r ]*<(?:${PAGE_TAGS})[ >]`, 'i');
+const XML_START = /^[\t\n\f\r ]*<\?xml/;
 const OK = 200;
 const SERVER_ERROR = 500;
 
@@ -45,7 +53,11 @@ export function convertAnswers(
     responses['failed'] = hook['include-command-output-in-response-on-error'] === true
       ? createResponse(SERVER_ERROR, headers, `{{ ${path} }}`)
       : createResponse(SERVER_ERROR, withoutType(headers), COMMAND_FAILED);
-  } else responses['accepted'] = createResponse(status, headers, null, message);
+  } else {
+    const isBodiless = BODILESS_STATUSES.includes(status);
+    const type = isBodiless ? {} : detectType(message, headers);
+    responses['accepted'] = createResponse(status, { ...headers, ...type }, null, message);
+  }
   const mismatch = convertMismatch(hook, rule, report);
   if (rule.when !== null) {
     responses['unmatched'] = createResponse(mismatch, {}, null, NOT_SATISFIED);
@@ -88,8 +100,19 @@ function readHeaders(list: JsonValue | undefined): JsonObject {
 }
 
 function findType(headers: JsonObject): string {
-  const name = Object.keys(headers).find((each) => each.toLowerCase() === 'content-type');
+  const name = findTypeName(headers);
   return name === undefined ? 'text/plain' : textOf(headers[name]);
+}
+
+function findTypeName(headers: JsonObject): string | undefined {
+  return Object.keys(headers).find((name) => name.toLowerCase() === 'content-type');
+}
+
+/** The Content-Type that Go adds to a message, where it is not that of text. */
+function detectType(message: string, headers: JsonObject): JsonObject {
+  if (findTypeName(headers) !== undefined) return {};
+  if (PAGE_START.test(message)) return { 'Content-Type': 'text/html; charset=utf-8' };
+  return XML_START.test(message) ? { 'Content-Type': 'text/xml; charset=utf-8' } : {};
 }
 
 function withoutType(headers: JsonObject): JsonObject {

@@ -19,7 +19,9 @@
  * - `isPayload`: whether the payload itself was sent last, and no body that was made of it, which
  *   is a record of its own (delivery-body.ts). Absent where that follows: true if there is `sent`,
  *   else false;
- * - `attemptCount`: the number of all attempts, if not all are kept.
+ * - `attemptCount`: the number of all attempts, if not all are kept;
+ * - in an attempt of a route, `callerData`: what its caller got, where `data` has more. Absent: the
+ *   caller got `data`.
  *
  * `encodeDelivery` leaves out what follows from other members, such as a `createdAt` that is
  * `updatedAt`; in the attempts of a route also a message that is null and data that is empty. A
@@ -91,9 +93,10 @@ function decodeSentHead([method = '', url = '', ...headers]: readonly string[]):
 }
 
 function decodeRun(
-  { at, durationMs, success = false, message = null, data = {} }: Attempt,
+  { at, durationMs, success = false, message = null, data = {}, callerData }: Attempt,
 ): Attempt {
-  return { at, durationMs, success, message, data };
+  const attempt = { at, durationMs, success, message, data };
+  return callerData === undefined ? attempt : { ...attempt, callerData };
 }
 
 function isDeliveryRecord(
@@ -141,10 +144,13 @@ export function createPuts(deliveries: readonly Delivery[]): Operation[] {
   }));
 }
 
-function encodeRun({ at, durationMs, success, message = null, data = {} }: Attempt): string {
+function encodeRun(
+  { at, durationMs, success, message = null, data = {}, callerData }: Attempt,
+): string {
   let json = `{"at":"${at}","durationMs":${durationMs},"success":${success}`;
   if (message !== null) json += `,"message":${encodeString(message)}`;
   if (!isEmptyObject(data)) json += `,"data":${encodeJson(data)}`;
+  if (callerData !== undefined) json += `,"callerData":${encodeJson(callerData)}`;
   return `${json}}`;
 }
 

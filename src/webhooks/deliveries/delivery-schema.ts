@@ -4,7 +4,9 @@ import { describeObject, type AnswerOf, type SchemaOf } from '../../base/schema-
 import {
   ANY_JSON, FLAG, HEADER_PAIRS, arraySchema, objectSchema, TEXT, COUNT, TIME,
 } from '../../resources/route-specs.ts';
-import { DELIVERY_KINDS, DELIVERY_STATUSES, type Delivery } from './delivery.ts';
+import {
+  DELIVERY_KINDS, DELIVERY_STATUSES, listPublicAttempts, type Delivery,
+} from './delivery.ts';
 
 const DATA: SchemaOf<object, JsonSchema> = ANY_JSON;
 
@@ -97,11 +99,11 @@ export function toPublicDelivery(
   isWebhookOff: boolean,
 ): PublicDelivery {
   const { identifier, kind, hook, request, route, status, createdAt, nextAttemptAt } = delivery;
-  const { resendOf, attempts } = delivery;
+  const { resendOf } = delivery;
   const eventId = kind === 'webhook' ? delivery.eventId : null;
   const waitsFor = status === 'pending' && isWebhookOff ? 'webhook' : null;
   return {
     identifier, kind, hook, hookName, target, event, eventId, request, route, status, createdAt,
-    nextAttemptAt, waitsFor, resendOf, attempts,
+    nextAttemptAt, waitsFor, resendOf, attempts: listPublicAttempts(delivery),
   };
 }

@@ -57,6 +57,8 @@ export type RunAttempt = AttemptTime & {
   readonly message: string | null;
   /** The result's data, with the end of a command's output; null above `ATTEMPT_DATA_BYTES_MAX`. */
   readonly data: object | null;
+  /** The data that the caller got, where the record has more; of a success alone. */
+  readonly callerData?: object;
 };
 
 /** With `success` a run, else a sending. */
@@ -223,6 +225,17 @@ export function deriveKind(hook: string | null, route: string | null): DeliveryK
 export function getRouteName({ identifier, route }: Delivery): string {
   assert(route !== null, `delivery ${identifier} is to no route`);
   return route;
+}
+
+/** What the caller got as data of the last run, which may be less than the record has. */
+export function getAnsweredData({ attempts }: Delivery): object {
+  const { callerData, data } = attempts.at(-1) ?? {};
+  return callerData ?? data ?? {};
+}
+
+/** The attempts with the members that the API shows. */
+export function listPublicAttempts({ attempts, route }: Delivery): Delivery['attempts'] {
+  return route === null ? attempts : attempts.map(({ callerData: _, ...attempt }) => attempt);
 }
 
 type RetryTerms = {

@@ -5,7 +5,7 @@ import { describeObject, type AnswerOf, type SchemaOf } from '../../base/schema-
 import {
   ANY_JSON, FLAG, HEADER_PAIRS, arraySchema, objectSchema, TEXT, COUNT, TIME,
 } from '../../resources/route-specs.ts';
-import { getRouteName, type Delivery } from '../deliveries/delivery.ts';
+import { getRouteName, listPublicAttempts, type Delivery } from '../deliveries/delivery.ts';
 import {
   FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES, shownStatusOf, type StoredRequest,
 } from '../incoming/stored-request.ts';
@@ -118,8 +118,8 @@ export function toPublicRequest(
     headers: request.headers.map(([name, value]) => [name, isHidden(name) ? MASK : value]),
     bodyBytes, bodyStart, bodySha256, client, event, eventId, eventIdReused, verdict, status,
     routes: request.deliveries.map((delivery) => ({
-      name: getRouteName(delivery), status: shownStatusOf(delivery), attempts: delivery.attempts,
-      nextAttemptAt: delivery.nextAttemptAt,
+      name: getRouteName(delivery), status: shownStatusOf(delivery),
+      attempts: listPublicAttempts(delivery), nextAttemptAt: delivery.nextAttemptAt,
     })),
     answered, duplicateOf, replayOf, pinned,
     ...unparsed === null ? {}

@@ -82,14 +82,16 @@ export function toRunOutcome(
 ): RunOutcome {
   const message = getRecordMessage(result);
   const { success } = result;
+  const recordData = result instanceof DetailedRunResult ? result.recordData : null;
+  const callerData = parseData(dataJson);
   const successEnd = result instanceof CoalescedResult ? 'coalesced' : 'delivered';
   return {
     end: success ? successEnd : 'failed',
     attempt: {
       at: formatTimestamp(startedAtMs), durationMs: Math.round(durationMs), success,
       message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
-      data: (result instanceof DetailedRunResult ? result.recordData : null)
-        ?? parseData(dataJson),
+      data: recordData ?? callerData,
+      ...success && recordData !== null && callerData !== null ? { callerData } : {},
     },
     isChainRefused: result instanceof ChainRefusal,
   };

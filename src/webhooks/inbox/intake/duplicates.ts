@@ -10,7 +10,7 @@ import { loadCrypto } from '../../../base/node-modules.ts';
 import type { MaybePromise } from '../../../base/when-done.ts';
 import { findCommitted } from '../../../store/find-record.ts';
 import type { Store } from '../../../store/store-port.ts';
-import { deliveryCollection, getRouteName } from '../../deliveries/delivery.ts';
+import { deliveryCollection, getAnsweredData, getRouteName } from '../../deliveries/delivery.ts';
 import { parseRequestId } from '../../deliveries/route-delivery-id.ts';
 import { findRequest, requestCollection } from '../request-codec.ts';
 import { eventIdCollection, findEventId } from '../event-ids.ts';
@@ -236,7 +236,7 @@ function encodeDuplicateData(
 ): string {
   if (webhook.answer === 'accepted') return encodeJson({ request: id });
   const data = deliveries.map((delivery) =>
-    [getRouteName(delivery), delivery.attempts.at(-1)?.data ?? {}] as const);
+    [getRouteName(delivery), getAnsweredData(delivery)] as const);
   return encodeJson(webhook.hasRoutes ? { routes: Object.fromEntries(data) }
     : data[0]?.[1] ?? {});
 }

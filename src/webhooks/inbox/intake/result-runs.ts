@@ -14,7 +14,9 @@ import {
   ChainRefusal, CoalescedResult, OwnChainRefusal, getRecordMessage, logRun, type ConfiguredActions,
 } from '../../actions/run-action.ts';
 import type { EventPublisher } from '../../deliveries/event-publisher.ts';
-import { afterAttemptOffSchedule, getRouteName, type Delivery } from '../../deliveries/delivery.ts';
+import {
+  afterAttemptOffSchedule, getAnsweredData, getRouteName, type Delivery,
+} from '../../deliveries/delivery.ts';
 import { changeItem } from '../../work/change-items.ts';
 import { requestSpec } from '../request-changes.ts';
 import { changeDeliveries, type StoredRequest } from '../../incoming/stored-request.ts';
@@ -287,9 +289,10 @@ function createGoneOutcome(name: string, nowMs: number): RouteOutcome {
 }
 
 function restoreOutcome(delivery: Delivery): RouteOutcome {
-  const { message = null, data = null, durationMs = 0, at = '' } = delivery.attempts.at(-1) ?? {};
+  const { message = null, durationMs = 0, at = '' } = delivery.attempts.at(-1) ?? {};
+  const data = getAnsweredData(delivery);
   return {
-    name: getRouteName(delivery), result: ActionResult.ok(data ?? {}, message),
-    dataJson: encodeJson(data ?? {}), refusal: null, startedAtMs: Date.parse(at), durationMs,
+    name: getRouteName(delivery), result: ActionResult.ok(data, message),
+    dataJson: encodeJson(data), refusal: null, startedAtMs: Date.parse(at), durationMs,
   };
 }

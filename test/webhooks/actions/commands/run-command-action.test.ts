@@ -246,6 +246,21 @@ test('a command has PATH, HOME, what tells of its request, and nothing else', as
   assert.deepEqual(readdirSync(runs), []);
 });
 
+test('a duplicate learns no more of a command than the first request did', async (context) => {
+  for (const output of ['none', 'result']) {
+    const { relay } = await startHook(context, '#!/bin/sh\nseq 2000 | head -c 3000; echo end\n',
+      { output }, { inbox: 'all', deduplicate: { header: 'X-Id' } });
+    const [first, again] = [await call(relay, {}, { 'X-Id': '1' }),
+      await call(relay, {}, { 'X-Id': '1' })];
+    assert.equal(JSON.parse(again.text).message, 'Duplicate');
+    const shown = String(dataOf(again).output ?? '');
+    assert.equal(shown, String(dataOf(first).output ?? ''), output);
+    const requests = await relay.ask('GET', '/api/requests?status=done');
+    assert.match(requests.text, /end\\n/);
+    assert.ok(!requests.text.includes('callerData'));
+  }
+});
+
 test('arguments and variables hold no credential, in run and retry alike', async (context) => {
   const script = `${PRINT_ARGUMENTS}[ "$HOOKSHELF_ATTEMPT" = 2 ] || exit 1\n`;
   const { relay } = await startHook(context, script, {

@@ -115,7 +115,10 @@ type AppOptions = {
   readonly activatedSockets?: readonly ActivatedSocket[];
   /** The engine that keeps the log, and who we are to it. */
   readonly sharedLog?: SharedLog;
-  /** Called once all is open and before anything listens; where it throws, nothing ever does. */
+  /**
+   * Called once all is open and before anything listens, where the host of the settings may be
+   * listened on; where it throws, nothing ever does.
+   */
   readonly beforeListening?: (requestListener: RequestListener) => Promise<void>;
 };
 
@@ -207,7 +210,10 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     await commands.close();
     await webhooks.closeHealth();
   });
-  await options.beforeListening?.(dispatcher.listeners('process').request);
+  if (options.beforeListening !== undefined) {
+    listening.checkHost();
+    await options.beforeListening(dispatcher.listeners('process').request);
+  }
   const { isServer } = deps;
   if (isServer) lock.announce(await listening.listenOnControl());
   let isStarted = !isServer;

@@ -158,16 +158,23 @@ export class Listening {
     this.#listeners.push(listener);
   }
 
-  /** Throws `usage` where nobody needs a token, or can guess it, and others can come. */
   #chooseListeners(host: string): RequestListeners {
-    const { settings, dispatcher, allowAnonymous, needsToken } = this.#options;
-    const isLocal = isLoopbackName(host);
-    checkTokenLength(host, settings);
-    if (!isLocal && !needsToken() && allowAnonymous !== true) {
-      throw new AppError('usage', `on ${host} anybody could read and change everything: set `
-        + 'HOOKSHELF_API_TOKEN, make a token with token:create, or give --allow-anonymous');
-    }
-    return dispatcher.listeners(isLocal ? 'loopback' : 'network');
+    this.#checkExposure(host);
+    return this.#options.dispatcher.listeners(isLoopbackName(host) ? 'loopback' : 'network');
+  }
+
+  /**
+   * Throws as `listen` does of the host of the settings. The addresses of activated sockets are not
+   * known before they are listened on.
+   */
+  checkHost(): void {
+    const { activatedSockets = [], settings } = this.#options;
+    if (activatedSockets.length === 0) this.#checkExposure(settings.server.host);
+  }
+
+  #checkExposure(host: string): void {
+    const { settings, allowAnonymous, needsToken } = this.#options;
+    checkExposure(host, settings, needsToken() || allowAnonymous === true);
   }
 
   /** The addresses it listens on, without the control socket. */
@@ -217,6 +224,17 @@ export class Listening {
 }
 
 /** Throws `usage` for a configured token that is too short where others can come. */
+/**
+ * Throws `usage` where others reach the host and everybody may do everything, or can guess the
+ * token. `isGuarded`: callers need a token, or the operator has said that they need none.
+ */
+export function checkExposure(host: string, settings: Settings, isGuarded: boolean): void {
+  checkTokenLength(host, settings);
+  if (isGuarded || isLoopbackName(host)) return;
+  throw new AppError('usage', `on ${host} anybody could read and change everything: set `
+    + 'HOOKSHELF_API_TOKEN, make a token with token:create, or give --allow-anonymous');
+}
+
 export function checkTokenLength(host: string, { server: { apiToken } }: Settings): void {
   if (isLoopbackName(host) || apiToken === null || apiToken.length >= TOKEN_LENGTH_MIN) return;
   throw new AppError('usage', `on ${host} the API token must have at least ${TOKEN_LENGTH_MIN} `

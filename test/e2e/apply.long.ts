@@ -160,6 +160,22 @@ test('a rotated secret stays at a start and a reload, which do the rest and warn
     await third.stop();
   }));
 
+test('a start that would be open to others is refused before it applies its file', () =>
+  inFolder(async (folder) => {
+    const [path, data] = [join(folder, 'shelf.json'), join(folder, 'data')];
+    writeFileSync(path, '{"outgoingWebhooks":[{"name":"crm","triggerEvent":"a.b",'
+      + '"targetUrl":"http://127.0.0.1:9/"}]}');
+    const words = ['serve', '--data', data, '--port', '0', '--host', '0.0.0.0', '--apply', path];
+    const refused = await hookshelf(words);
+    assert.equal(refused.code, 2, refused.stderr);
+    assert.match(refused.stderr, /on 0\.0\.0\.0 anybody could read and change everything/);
+    const listed = await hookshelf(['outgoingwebhook:list', '--data', data, '--json']);
+    assert.deepEqual(JSON.parse(listed.stdout), []);
+    const meant = await startServer(['--data', data, '--host', '0.0.0.0', '--apply', path,
+      '--allow-anonymous']);
+    await meant.stop();
+  }));
+
 test('a start that cannot apply its file fails as apply does, and never listens', () =>
   inFolder(async (folder) => {
     const [path, data] = [join(folder, 'shelf.json'), join(folder, 'data')];

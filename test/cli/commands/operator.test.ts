@@ -283,6 +283,16 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
     const healthy = await look({ HOOKSHELF_SERVER_PORT: port });
     assert.deepEqual([...healthy.values()].filter(({ status }) => status === 'failed'), []);
     assert.match(healthy.get('access')?.detail ?? '', /no token, unless .* variables of a unit$/);
+    const network = { HOOKSHELF_SERVER_PORT: port, HOOKSHELF_SERVER_HOST: '0.0.0.0' };
+    for (const [token, status, detail] of [
+      [{}, 'failed', /^on 0\.0\.0\.0 anybody could read and change everything: set HOOKSHELF_API_/],
+      [{ HOOKSHELF_API_TOKEN: 'short' }, 'failed', /must have at least 16 characters/],
+      [{ HOOKSHELF_API_TOKEN: 'a'.repeat(32) }, 'ok', /is closed to callers without a token$/],
+    ] as const) {
+      const access = (await look({ ...network, ...token })).get('access');
+      assert.equal(access?.status, status);
+      assert.match(access?.detail ?? '', detail);
+    }
 
     mkdirSync(place.data);
     chmodSync(place.data, 0o755);

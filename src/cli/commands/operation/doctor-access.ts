@@ -6,9 +6,11 @@ import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
 import type { AccessState } from '../../../access/access-state.ts';
+import { checkExposure } from '../../../app/listening.ts';
 import { TOKEN_LIST_PATH } from '../../../access/token-resource.ts';
 import { decodeTokens, mayRead, type Token } from '../../../access/token.ts';
 import { TOKENS } from '../../../access/tokens.ts';
+import { messageOf } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
@@ -23,7 +25,7 @@ import { expectObjects } from '../resource-commands.ts';
 import {
   READ_ANSWERS_ADVICE, describeReadAnswers, selectBoundTokens,
 } from './bound-tokens.ts';
-import { hint, ok, warning } from './doctor-finding.ts';
+import { failed, hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 import { describeEnding } from './token-commands.ts';
 
@@ -38,6 +40,8 @@ export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding
   if (tokens === null) return ok('looked at while a server runs');
   const hasConfigured = settings.server.apiToken !== null;
   const isClosed = tokens.length > 0 || hasConfigured;
+  const refusal = explainRefusal(settings, isClosed);
+  if (refusal !== null) return failed(refusal, '');
   // A unit has variables of its own, such as those of its EnvironmentFile.
   if (!isClosed && !settings.server.mcp) {
     return ok('the API asks for no token, unless a server is started with one: this command does '
@@ -47,6 +51,16 @@ export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding
     isClosed,
     hasUsableToken: hasConfigured || tokens.some((token) => mayRead(token, io.now())),
   }, settings);
+}
+
+/** Why a start on the host of the settings is refused for who could call it; null: it is not. */
+function explainRefusal(settings: Settings, isClosed: boolean): string | null {
+  try {
+    checkExposure(settings.server.host, settings, isClosed);
+    return null;
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Explains why a condition is false: which conditions within it are false, and the actual values.
- * Pure.
+ * Explains why a condition is false: which conditions within it would have to be different, and the
+ * actual values. Pure.
  */
 import { pointerStep } from '../../../base/fields.ts';
 import { MASK, isSecretName } from '../../../base/log.ts';
@@ -18,37 +18,40 @@ export type FailedCondition = {
 
 const SHOWN_VALUES_MAX = 10;
 
-/** The conditions that would have to be different; empty: the condition is true. */
+/**
+ * The conditions that would have to be different; empty: the condition is what it is wanted to be.
+ * Within a `not` a condition is wanted to be false.
+ */
 export function explainCondition(
-  condition: Condition, facts: Facts, pointer: string,
+  condition: Condition, facts: Facts, pointer: string, isWanted = true,
 ): readonly FailedCondition[] {
   const { all, any, not } = condition;
-  if (all !== undefined) return explainEach(all, facts, `${pointer}/all`).flat();
-  if (any !== undefined) {
-    const explanations = explainEach(any, facts, `${pointer}/any`);
-    const isTrue = explanations.some((failures) => failures.length === 0);
-    return isTrue ? [] : explanations.flat();
+  if (not !== undefined) return explainCondition(not, facts, `${pointer}/not`, !isWanted);
+  const [list, step] = all === undefined ? [any, 'any'] : [all, 'all'];
+  if (list === undefined) {
+    return prepareCondition(condition)(facts) === isWanted ? []
+      : [{ pointer, detail: explainComparison(condition, facts, isWanted) }];
   }
-  if (prepareCondition(condition)(facts)) return [];
-  return not === undefined ? [{ pointer, detail: explainComparison(condition, facts) }]
-    : [{ pointer: `${pointer}/not`, detail: 'the condition within `not` is true' }];
+  const explanations = list.map((inner, index) =>
+    explainCondition(inner, facts, `${pointer}/${step}${pointerStep(index)}`, isWanted));
+  // `all` is false as soon as one condition of it is, as `any` is true.
+  const needsOne = (step === 'any') === isWanted;
+  const hasOne = explanations.some((failures) => failures.length === 0);
+  return needsOne && hasOne ? [] : explanations.flat();
 }
 
-function explainEach(
-  conditions: readonly Condition[], facts: Facts, pointer: string,
-): (readonly FailedCondition[])[] {
-  return conditions.map((inner, index) =>
-    explainCondition(inner, facts, pointer + pointerStep(index)));
-}
-
-function explainComparison({ path = '', op = 'exists', value }: Condition, facts: Facts): string {
+function explainComparison(
+  { path = '', op = 'exists', value }: Condition, facts: Facts, isWanted: boolean,
+): string {
   const actual = createFactReader(path)(facts);
   // A value within a secret is a secret: the elements of `tokens`, the members of `cookies`.
   const isSecret = path.split('.').some(isSecretName);
-  const comparison = value === undefined ? op : `${op} ${formatValue(value)}`;
+  const operator = isWanted ? op : `not ${op}`;
+  const comparison = value === undefined ? operator : `${operator} ${formatValue(value)}`;
   if (actual === undefined) return `${path} is not there, wanted: ${comparison}`;
   // The operand would tell something of the secret, too.
-  return `${path} is ${isSecret ? MASK : quote(actual)}, wanted: ${isSecret ? op : comparison}`;
+  if (isSecret) return `${path} is ${MASK}, wanted: ${operator}`;
+  return `${path} is ${quote(actual)}, wanted: ${comparison}`;
 }
 
 function formatValue(value: JsonValue): string {

@@ -208,11 +208,31 @@ test('explains each part that would have to be another, and hides secrets', () =
   assert.deepEqual(failed, [
     { pointer: '/routes/0/when/all/1/any/0', detail: 'payload.a is 1, wanted: gt 1' },
     { pointer: '/routes/0/when/all/1/any/1', detail: 'event is not there, wanted: eq "push"' },
-    { pointer: '/routes/0/when/all/2/not', detail: 'the condition within `not` is true' },
+    { pointer: '/routes/0/when/all/2/not', detail: 'payload.a is 1, wanted: not exists' },
     { pointer: '/routes/0/when/all/3', detail: 'payload.token is ***, wanted: in' },
     { pointer: '/routes/0/when/all/4', detail: 'payload.cookies.0 is ***, wanted: eq' },
     { pointer: '/routes/0/when/all/5', detail: 'payload.secret.of is ***, wanted: eq' },
   ]);
+});
+
+test('explains a `not` by the conditions within it that would have to be different', () => {
+  const facts = new Facts({ payload: () => ({ a: 1, token: 'planted' }), event: () => null });
+  const is = (path: string, value: unknown): object => ({ path, op: 'eq', value });
+  const [one, two] = [is('payload.a', 1), is('payload.a', 2)];
+  const [isOne, isNotTwo] = ['payload.a is 1, wanted: not eq 1', 'payload.a is 1, wanted: eq 2'];
+  for (const [condition, failures] of [
+    [{ not: one }, [['/not', isOne]]],
+    [{ not: two }, []],
+    [{ not: { all: [one, two] } }, []],
+    [{ not: { all: [one, { not: two }] } },
+      [['/not/all/0', isOne], ['/not/all/1/not', isNotTwo]]],
+    [{ not: { any: [one, two] } }, [['/not/any/0', isOne]]],
+    [{ not: { not: two } }, [['/not/not', isNotTwo]]],
+    [{ not: is('payload.token', 'planted') }, [['/not', 'payload.token is ***, wanted: not eq']]],
+  ] as const) {
+    const failed = explainCondition(parse(condition), facts, '');
+    assert.deepEqual(failed.map(({ pointer, detail }) => [pointer, detail]), failures);
+  }
 });
 
 test('a long array is not walked for each condition that asks for an element', () => {

@@ -47,11 +47,11 @@ function explainComparison(
   // A value within a secret is a secret: the elements of `tokens`, the members of `cookies`.
   const isSecret = path.split('.').some(isSecretName);
   const operator = isWanted ? op : `not ${op}`;
-  const comparison = value === undefined ? operator : `${operator} ${formatValue(value)}`;
-  if (actual === undefined) return `${path} is not there, wanted: ${comparison}`;
   // The operand would tell something of the secret, too.
-  if (isSecret) return `${path} is ${MASK}, wanted: ${operator}`;
-  return `${path} is ${quote(actual)}, wanted: ${comparison}`;
+  const comparison = value === undefined || isSecret ? operator
+    : `${operator} ${formatValue(value)}`;
+  if (actual === undefined) return `${path} is not there, wanted: ${comparison}`;
+  return `${path} is ${isSecret ? MASK : quote(actual)}, wanted: ${comparison}`;
 }
 
 function formatValue(value: JsonValue): string {

@@ -229,6 +229,7 @@ test('explains a `not` by the conditions within it that would have to be differe
     [{ not: { any: [one, two] } }, [['/not/any/0', isOne]]],
     [{ not: { not: two } }, [['/not/not', isNotTwo]]],
     [{ not: is('payload.token', 'planted') }, [['/not', 'payload.token is ***, wanted: not eq']]],
+    [is('payload.password', 'x'), [['', 'payload.password is not there, wanted: eq']]],
   ] as const) {
     const failed = explainCondition(parse(condition), facts, '');
     assert.deepEqual(failed.map(({ pointer, detail }) => [pointer, detail]), failures);

@@ -24,6 +24,9 @@ type KeyName = CollectionSpec['key'];
 /** Characters, and bytes, of a stored time. */
 export const TIME_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
+// The key of a record comes first, and fits in so many characters for most.
+const SHOWN_LENGTH = 60;
+
 /** The stored line. `fields` hold neither the key nor the timestamps. */
 export function encodeRecord(
   key: KeyName, id: string, timestamps: Timestamps, fields: JsonObject,
@@ -49,9 +52,11 @@ export function decodeRecordAs<T>(
   json: Buffer | string, isValid: (record: JsonObject) => boolean,
   parse: (text: string) => unknown = parseJsonText,
 ): T {
-  const record: unknown = parse(String(json));
+  const text = String(json);
+  const record: unknown = parse(text);
   if (!isJsonObject(record) || !isValid(record)) {
-    throw new TypeError('a stored record is not sound');
+    throw new TypeError('a stored record is not sound, or of a version of hookshelf that this one '
+      + `does not read: ${text.slice(0, SHOWN_LENGTH)}…`);
   }
   return record as T;
 }

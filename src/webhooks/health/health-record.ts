@@ -10,7 +10,7 @@
  *
  * Times are RFC 3339 in UTC with milliseconds; the type `Health` says what each member means. A
  * record is valid when its members have these types, and `firstFailedAt` is not null when
- * `isFailing` is true.
+ * `isFailing` is true. Records of earlier versions have no `failurePeriod`: it is null.
  *
  * It is written
  * - in the transaction that writes the result of a try, when that try changes the state: the stored
@@ -49,7 +49,7 @@ type HealthRecord = {
   readonly failedTries: number;
   readonly firstFailedAt: string | null;
   readonly isFailing: boolean;
-  readonly failurePeriod: FailurePeriod | null;
+  readonly failurePeriod?: FailurePeriod | null;
   readonly rejectingSince: string | null;
   readonly healthySince: string | null;
   readonly lastSuccessAt: string | null;
@@ -82,7 +82,7 @@ export function decodeHealth(
     direction: record.direction,
     health: {
       failedTries: record.failedTries, firstFailedMs: parseMsOrNull(record.firstFailedAt),
-      isFailing: record.isFailing, failurePeriod: record.failurePeriod,
+      isFailing: record.isFailing, failurePeriod: record.failurePeriod ?? null,
       rejectingSinceMs: parseMsOrNull(record.rejectingSince),
       healthySinceMs: parseMsOrNull(record.healthySince),
       lastSuccessMs: parseMsOrNull(record.lastSuccessAt),
@@ -120,7 +120,7 @@ function isFailure(value: JsonValue | undefined): boolean {
     || (isJsonObject(value) && isTime(value['at']) && typeof value['reason'] === 'string');
 }
 
-function isFailurePeriod(value: JsonValue | undefined): boolean {
+function isFailurePeriod(value: JsonValue = null): boolean {
   return value === null
     || (isJsonObject(value) && isTime(value['since']) && isTime(value['webhookVersion']));
 }

@@ -130,4 +130,7 @@ test('a record holds all of it, and one that is not sound is refused', () => {
     const bytes = Buffer.from(JSON.stringify({ ...sound, ...broken }));
     assert.throws(() => decodeHealth(bytes), TypeError);
   }
+  const { failurePeriod: _, ...earlier }: Record<string, unknown> = { ...sound };
+  const { health } = decodeHealth(Buffer.from(JSON.stringify(earlier)));
+  assert.equal(health.failurePeriod, null, 'of an earlier version');
 });

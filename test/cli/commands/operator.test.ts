@@ -282,6 +282,7 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
     const port = String(await closedPort());
     const healthy = await look({ HOOKSHELF_SERVER_PORT: port });
     assert.deepEqual([...healthy.values()].filter(({ status }) => status === 'failed'), []);
+    assert.equal(healthy.get('lock')?.detail, 'nobody holds the data directory');
     assert.match(healthy.get('access')?.detail ?? '', /no token, unless .* variables of a unit$/);
     const network = { HOOKSHELF_SERVER_PORT: port, HOOKSHELF_SERVER_HOST: '0.0.0.0' };
     for (const [token, status, detail] of [

@@ -330,6 +330,28 @@ test('books that an import has made twice are merged by the command that it name
     assert.equal(stdout, 'imported 0, updated 0, unchanged 1, skipped 0\n');
   }));
 
+test('a file of our own without ids tells of the books that it has made twice', () =>
+  inPlace('without a server', async (place) => {
+    const emma = { title: 'Emma', authors: [{ name: 'Jane Austen' }], isbn: '9780141439587' };
+    const zine = { title: 'Zine', authors: [{ name: 'X' }] };
+    const importAs = (format: string, input: string, ...options: string[]) =>
+      place.run(['book:import', '--file', '-', '--format', format, ...options], { input });
+    await importAs('goodreads', 'Book Id,Title,Author,ISBN13\n1,Emma,Jane Austen,9780141439587\n'
+      + '2,Zine,X,\n');
+    for (const [format, input] of [
+      ['csv', 'title,authors,isbn\nEmma,Jane Austen,9780141439587\nZine,X,\n'],
+      ['json', JSON.stringify([emma, zine])],
+      ['jsonl', `${JSON.stringify(emma)}\n${JSON.stringify(zine)}\n`],
+    ] as const) {
+      const { stdout, stderr } = await importAs(format, input);
+      assert.equal(stdout, 'imported 2, updated 0, unchanged 0, skipped 0\n');
+      assert.match(stderr, /1 book is there twice now, with one ISBN: it is "Emma" \(line \d\), /);
+      assert.match(stderr, /1 new book has title and first author of another book: it is "Zine" /);
+      const { sameIsbn, sameTitle } = JSON.parse((await importAs(format, input, '--json')).stdout);
+      assert.deepEqual([sameIsbn, sameTitle], [1, 1]);
+    }
+  }));
+
 test('what a file says as the book says it is noted, and told without its digests', () =>
   inPlace('without a server', async (place) => {
     await place.json(['book:add', '--input', JSON.stringify({

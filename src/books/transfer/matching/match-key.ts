@@ -42,21 +42,27 @@ export interface MatchKeys {
  * The keys by which an import finds books, in the order in which they are tried: the ids of merged
  * books, each way to match, what records without an id say, and titles without a year; and last
  * those of the remarks on new books: the ISBN, where nobody asked to match by it, else title and
- * first author. Two books that have these in common are hardly wanted. A file of our own is only
- * checked for that: its import would take a quarter longer.
+ * first author. Two books that have these in common are hardly wanted. An import by nothing but the
+ * ids of our own files looks at records without an id alone: it would take a quarter longer.
  */
 export function createImportKeys(
   { matches, source, isDryRun }: Pick<MatchMode, 'matches' | 'source' | 'isDryRun'>,
 ): readonly MatchKeys[] {
-  const hasRemarks = isDryRun || matches.length > 0;
+  const remarkKeys = [...matches.includes('isbn') ? [] : [SAME_ISBN_KEYS], SAME_TITLE_KEYS];
   return [
     createMergedKeys(source),
     ...matches.map((match) => createMatchKeys(match, source)),
     ...source === null ? [] : [createWordingKeys(source)],
     ...matches.includes('title') ? [YEARLESS_KEYS] : [],
-    ...hasRemarks && !matches.includes('isbn') ? [SAME_ISBN_KEYS] : [],
-    ...hasRemarks ? [SAME_TITLE_KEYS] : [],
+    ...isDryRun || matches.length > 0 ? remarkKeys : remarkKeys.map(passOverIds),
   ];
+}
+
+/** The keys for records without an id. */
+function passOverIds(keys: MatchKeys): MatchKeys {
+  return {
+    ...keys, readRecord: (record) => record.id === null ? keys.readRecord(record) : NO_KEYS,
+  };
 }
 
 /** The keys of one way to match. `source` is of the format of the records. */

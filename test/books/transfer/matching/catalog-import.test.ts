@@ -241,8 +241,11 @@ test('imports that match alike share an index, and the last drops it and its mar
   const unmatched = await catalog.openImport({ ...DEFAULTS, matches: [] });
   await unmatched.importBatch([recordOf({ title: 'B' })]);
   assert.equal(listeners, 0, 'nothing is looked for');
-  await unmatched.importBatch([recordOf({ ...book, title: 'C' })]);
-  assert.equal(listeners, 1, 'without a match there is that of merged books alone');
+  const authors = [{ name: 'Jane Austen' }];
+  await unmatched.importBatch([recordOf({ ...book, title: 'C', authors })]);
+  assert.equal(listeners, 1, 'records with ids need that of merged books alone');
+  await unmatched.importBatch([recordOf({ title: 'C', isbn: ISBNS[0], authors })]);
+  assert.equal(listeners, 3, 'and those without what tells of books that are there twice');
   unmatched.close();
 });
 

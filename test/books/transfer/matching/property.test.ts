@@ -202,7 +202,7 @@ const RECORDS_WITH_EACH_KEY: readonly ImportRecord[] = [
     id: OWN_IDS[0], title: 'Été', isbn: ISBNS[0],
     metadata: { source: { goodreads: { Id: '0' }, calibre: { Id: '0' }, jsonld: { Id: '0' } } },
   },
-  { title: 'ete', authors: [{ name: 'Iris' }] },
+  { title: 'ete', authors: [{ name: 'Iris' }], isbn: ISBNS[1] },
 ].map((book) => parseImportRecord(book));
 
 function randomRecords(random: Random): readonly ImportRecord[] {

@@ -197,6 +197,21 @@ test('a book is rated, marked and shelved on its page, and each can be undone', 
     await person.click('button', 'Take it off home');
     await person.gives("return document.querySelectorAll('[aria-label$=home]').length;", 0);
     await readsAs({ ...base, rating: 4, status: 'paused', shelves: ['attic'] });
+    // Each undo takes back its own change, in any order, and none that has another after it.
+    await at.open(`#/books/${String(id)}`);
+    await person.click('button', '2 stars');
+    await person.sees('The rating of Quick: 2.');
+    await person.click('button', 'Take it off attic');
+    await person.sees('The shelves of Quick: none.');
+    await person.click('button', '3 stars');
+    await person.sees('The rating of Quick: 3.');
+    await person.press('u');
+    await person.sees('The rating of Quick: 2, as it was.');
+    await person.press('u');
+    await person.sees('The shelves of Quick: attic, as it was.');
+    await person.press('u');
+    await person.sees('The rating of Quick: 4, as it was.');
+    await readsAs({ ...base, rating: 4, status: 'paused', shelves: ['attic'] });
     await at.call('PATCH', path, { subtitle: 'theirs' });
     await person.click('button', '1 star');
     await person.sees('Somebody else has changed it.');

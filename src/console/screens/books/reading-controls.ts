@@ -8,7 +8,13 @@ import {
   addText, createOffers, patchMember, removeText, type ChangedMember,
 } from './book-changes.ts';
 import { STARS_MAX } from './book-marks.ts';
-import type { StoredBook } from './stored-book.ts';
+import { fetchBook, type StoredBook } from './stored-book.ts';
+
+type ControlMember = Exclude<ChangedMember, 'keywords'>;
+
+const MEMBER_LABELS: Readonly<Record<ControlMember, string>> = {
+  rating: 'The rating', status: 'The status', shelves: 'The shelves',
+};
 
 /** `refresh` shows the book as it is then. */
 export function readingControls(
@@ -19,25 +25,31 @@ export function readingControls(
   const focus = (name: string): void =>
     container.querySelector<HTMLElement>(`.reading-controls [name="${name}"]`)?.focus();
   const change = (
-    name: string, member: Exclude<ChangedMember, 'keywords'>, value: unknown,
+    name: string, member: ControlMember, value: unknown,
   ): void => {
     const save = async (): Promise<void> => {
-      const newEtag = await saveMember(book.id, member, value, etag);
-      if (newEtag !== null) offerUndo(member, newEtag);
+      if (await saveMember(book.id, member, value, etag)) offerUndo(member, value);
       await refresh();
       focus(name);
     };
     void runExclusively([...element.querySelectorAll('button')], save).catch(showFailureNotice);
   };
-  const offerUndo = (member: Exclude<ChangedMember, 'keywords'>, newEtag: string): void => {
+  // What was changed beside the member meanwhile stays.
+  const offerUndo = (member: ControlMember, value: unknown): void => {
+    const before = book.reading?.[member];
+    const label = MEMBER_LABELS[member];
     const undo = asyncButton('Undo', async () => {
       undo.parentElement?.remove();
-      const lastEtag = await saveMember(book.id, member, book.reading?.[member], newEtag);
-      if (lastEtag !== null) showNotice(`${book.title} is as it was.`);
+      const stored = await fetchBook(book.id);
+      if (JSON.stringify(stored?.book.reading?.[member]) !== JSON.stringify(value)) {
+        showNotice(`${label} of ${book.title} has been changed again, and stays.`, 'bad');
+      } else if (stored !== null && await saveMember(book.id, member, before, stored.etag)) {
+        showNotice(`${label} of ${book.title}: ${formatMember(member, before)}, as it was.`);
+      }
       // The user may be editing it by now.
       if (container.querySelector('.reading-controls') !== null) await refresh();
     });
-    showNotice(`Changed ${book.title}.`, 'good', undo);
+    showNotice(`${label} of ${book.title}: ${formatMember(member, value)}.`, 'good', undo);
   };
   const stars = Array.from({ length: STARS_MAX }, (_, index) => index + 1).map((count) =>
     h('button.quiet', {
@@ -45,7 +57,7 @@ export function readingControls(
       'aria-pressed': String(rating === count),
       onclick: () => change(`rating-${count}`, 'rating', rating === count ? undefined : count),
     }, rating !== undefined && count <= rating ? '★' : '☆'));
-  const select = createSelect([['', '–'], ...Object.entries(valueLabels['status'] ?? {})
+  const select = createSelect([['', 'No status'], ...Object.entries(valueLabels['status'] ?? {})
     .filter(([value]) => value !== '')], status, {
     name: 'status', 'aria-label': 'Its status',
     onchange: () => change('status', 'status', select.value === '' ? undefined : select.value),
@@ -70,15 +82,22 @@ export function readingControls(
   return element;
 }
 
-/** Resolves with the new ETag; null: somebody else has changed the book. Throws ApiError. */
+function formatMember(member: ControlMember, value: unknown): string {
+  if (value === undefined) return 'none';
+  if (Array.isArray(value)) return value.join(', ');
+  return valueLabels[member]?.[String(value)] ?? String(value);
+}
+
+/** Resolves with false: somebody else has changed the book. Throws ApiError. */
 async function saveMember(
-  id: string, member: ChangedMember, value: unknown, etag: string,
-): Promise<string | null> {
+  id: string, member: ControlMember, value: unknown, etag: string,
+): Promise<boolean> {
   try {
-    return await patchMember(id, member, value, etag);
+    await patchMember(id, member, value, etag);
+    return true;
   } catch (thrown) {
     if (!hasStatus(thrown, 412)) throw thrown;
     showNotice('Somebody else has changed it. It stands here as it is now.', 'bad');
-    return null;
+    return false;
   }
 }

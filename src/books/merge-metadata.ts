@@ -15,18 +15,15 @@
  * Where the 16 KiB of metadata have no room for the fields of a format, the merge is refused. Where
  * they have none for the rest, shorter values come before longer ones.
  */
-import { findJsonProblem, invalid, isJsonObject } from '../base/fields.ts';
+import { invalid, isJsonObject } from '../base/fields.ts';
 import { encodeJson } from '../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
-import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from './book.ts';
+import { METADATA_BYTES_MAX } from './book.ts';
 import { METADATA } from './merge-choice.ts';
 import { listDroppedValues } from './merge-losses.ts';
 import { DIGESTS_MEMBER, asObject } from './transfer/mapping/metadata-source.ts';
 import { addMembers } from './transfer/matching/merge-record.ts';
 import { ValueKeeper, findSources } from './transfer/matching/several-sources.ts';
-
-/** The value of a member in `metadata.source.<source>.members` stands below so many objects. */
-const KEPT_DEPTH = 4;
 
 /**
  * The metadata with what the other's `source` has of formats that theirs has not. Throws `invalid`
@@ -95,21 +92,20 @@ export function keepDroppedValues(
   const otherId = String(other['id']);
   const findBookSources = findSources(book, otherId);
   const keeper = new ValueKeeper(mergedBook, otherId, []);
-  for (const [name, value] of listKeepableValues(book, mergedBook)) {
+  for (const [name, value] of listShortestFirst(book, mergedBook)) {
     keeper.keep(findBookSources(name), name, value);
   }
-  for (const [name, value] of listKeepableValues(other, mergedBook)) {
+  for (const [name, value] of listShortestFirst(other, mergedBook)) {
     keeper.keep([otherId], name, value);
   }
   return keeper.members;
 }
 
-/** The dropped values that metadata may hold, the shortest first. */
-function listKeepableValues(
+/** The dropped values, the shortest first. */
+function listShortestFirst(
   book: JsonObject, mergedBook: JsonObject,
 ): readonly (readonly [name: string, value: JsonValue])[] {
   return listDroppedValues(book, mergedBook)
-    .filter(({ value }) => findJsonProblem(value, METADATA_DEPTH_MAX - KEPT_DEPTH) === null)
     .map(({ name, value }) => [name, value] as const)
     .sort(([, left], [, right]) => bytesOf(left) - bytesOf(right));
 }

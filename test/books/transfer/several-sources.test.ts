@@ -292,6 +292,65 @@ test('what was set here and an import replaces is kept beside the sources', asyn
   assert.equal(librarything.members?.['reading.review'], undefined);
 });
 
+test('a column of a table of our own that was edited here is kept beside, or stays', async () => {
+  const files = {
+    csv: (shelf: string, note: string) =>
+      `title,isbn,metadata.Shelf,metadata.Note\nA,${ISBN},${shelf},${note}\n`,
+    json: (shelf: string, note: string) =>
+      JSON.stringify([{ title: 'A', isbn: ISBN, metadata: { Shelf: shelf, Note: note } }]),
+  };
+  for (const [format, createFile] of Object.entries(files)) {
+    const { text } = await server.ask('POST', '/api/books',
+      JSON.stringify({ title: 'A', isbn: ISBN, metadata: { Shelf: 'cellar', Own: 'x' } }));
+    const { id } = JSON.parse(text);
+    const importAgain = async (shelf: string, note: string) => {
+      const { count } = await importFile(format, createFile(shelf, note));
+      const { source, 'x-hookshelf': _, ...metadata } = (await readBook()).metadata;
+      return { count, metadata, here: source.here.members };
+    };
+    const first = await importAgain('one', 'n');
+    assert.deepEqual(first.count['replacedMembers'], { 'metadata.Shelf': 1 }, format);
+    assert.deepEqual(first.metadata, { Shelf: 'one', Own: 'x', Note: 'n' });
+    assert.deepEqual(first.here, { 'metadata.Shelf': 'cellar' });
+    await edit(id, { metadata: { Shelf: 'attic' } });
+    assert.equal((await importAgain('one', 'n')).count['unchanged'], 1);
+    const second = await importAgain('one', 'm');
+    assert.equal(second.count['replacedMembers'], undefined);
+    assert.deepEqual(second.metadata, { Shelf: 'attic', Own: 'x', Note: 'm' });
+    const third = await importAgain('two', 'm');
+    assert.deepEqual(third.count['replacedMembers'], { 'metadata.Shelf': 1 });
+    assert.deepEqual(third.metadata, { Shelf: 'two', Own: 'x', Note: 'm' });
+    assert.deepEqual(third.here, { 'metadata.Shelf': 'attic' });
+    await server.ask('DELETE', `/api/books/${id}`);
+  }
+});
+
+test('a file with the ids of the books sets the columns that were edited here', async () => {
+  const record = { title: 'A', isbn: ISBN, metadata: { Shelf: 'one', Note: 'n' } };
+  await importFile('json', JSON.stringify([record]));
+  const { id } = await readBook();
+  await edit(id, { metadata: { Shelf: 'attic' } });
+  await importFile('json', JSON.stringify([{ ...record, id, metadata: { Shelf: 'one' } }]));
+  const { metadata } = await readBook();
+  assert.deepEqual([metadata.Shelf, metadata.Note, metadata.source], ['one', 'n', undefined]);
+});
+
+test('columns of our own without room beside stay, and the new ones stand there', async () => {
+  const own = { Shelf: 'x'.repeat(9_000), Note: 'y'.repeat(6_000) };
+  await server.ask('POST', '/api/books',
+    JSON.stringify({ title: 'A', isbn: ISBN, metadata: own }));
+  const file = `title,isbn,metadata.Shelf,metadata.Note\nA,${ISBN},s,${'z'.repeat(7_000)}\n`;
+  const { count } = await importFile('csv', file);
+  assert.deepEqual(count['keptMembers'], { 'metadata.Shelf': 1 });
+  assert.deepEqual(count['leftOut'], { 'csv.metadata.Note': 1 });
+  const { source, 'x-hookshelf': _, ...metadata } = (await readBook()).metadata;
+  assert.deepEqual(metadata, own);
+  assert.deepEqual(source.csv.members, { 'metadata.Shelf': 's' });
+  const stored = await readBooks();
+  assert.equal((await importFile('csv', file)).count['unchanged'], 1);
+  assert.equal(await readBooks(), stored);
+});
+
 test('a title that stands in for a missing one is not kept', async () => {
   await importFile('isbn', ISBN);
   const { count } = await importFile('librarything', LIBRARYTHING);

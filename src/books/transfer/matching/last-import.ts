@@ -8,8 +8,10 @@
  *
  * A digest is 7 characters, the CRC-32 of `<name>:<value as JSON>` in base 36, and there is one for
  * each single member that the record said (`reading.rating`), one behind the other in any order:
- * 182 bytes at most. Metadata are one member; those of another export of the program have a digest
- * of their own. A member whose digest is among them was not changed in the source.
+ * 182 bytes at most. Metadata are one member, and each name in them beside `source`, a column of a
+ * reader's own table, is another (`metadata.Lent to`), with 7 bytes more; those of another export
+ * of the program have a digest of their own. A member whose digest is among them was not changed
+ * in the source.
  *
  * Without digests all that a record says counts as changed. A book has none if it was made here, if
  * no file of the format has made or changed it, if its metadata were replaced since, or if the
@@ -28,6 +30,8 @@ import { isSaid, selectOtherExports } from './merge-record.ts';
 
 const DIGEST_LENGTH = 7;
 const METADATA = 'metadata';
+/** The beginning of the names of what metadata have beside sources. */
+export const METADATA_PREFIX = 'metadata.';
 
 /**
  * The book with digests of what the record says, where there is room. As it is where
@@ -39,7 +43,7 @@ export function putDigests(
   { digestFormat: format, source }: Pick<MatchMode, 'digestFormat' | 'source'>, stored: JsonObject,
 ): JsonObject {
   if (format === null) return book;
-  const digests = createDigests(separateMembers(record));
+  const digests = createDigests(nameMembers(record));
   const otherDigest = source === null ? null : digestOtherExports(record, source, stored);
   return writeDigests(
     book, format, otherDigest === null ? digests : [...digests, otherDigest], stored);
@@ -88,7 +92,7 @@ export function updateDigests(
 
 /** All that a record says, as one text that another record has only if it says the same. */
 export function createWording(record: JsonObject): string {
-  return [...new Set(createDigests(separateMembers(record)))].sort().join('');
+  return [...new Set(createDigests(nameMembers(record)))].sort().join('');
 }
 
 /** The wording of the last record of the format for the book; null where it is not remembered. */
@@ -129,6 +133,18 @@ export function omitSaidBefore(
     .filter(([name]) => !isSaidBefore(members, name))));
 }
 
+/** The single members, and each of the metadata beside sources and digests: `metadata.Lent to`. */
+export function nameMembers(book: JsonObject): JsonObject {
+  const { source, [DIGESTS_MEMBER]: _, ...others } = asObject(book[METADATA]);
+  // A source that is no object is the caller's own.
+  const metadata = source === undefined || isJsonObject(source) ? others : { ...others, source };
+  return {
+    ...separateMembers(book),
+    ...Object.fromEntries(Object.entries(metadata)
+      .map(([name, value]) => [METADATA_PREFIX + name, value])),
+  };
+}
+
 /** Returns whether the source said the value of a single member, by the digests of the book. */
 export function createSaidCheck(
   book: JsonObject, format: string,
@@ -143,7 +159,7 @@ export function isSaidBefore(
 ): boolean {
   if (format === null) return false;
   const digests = new Set(findDigests(book, format));
-  return createDigests(separateMembers(record)).every((digest) => digests.has(digest));
+  return createDigests(nameMembers(record)).every((digest) => digests.has(digest));
 }
 
 /** The formats that have said something of the book. */

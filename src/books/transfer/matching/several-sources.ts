@@ -13,14 +13,17 @@
  *
  *       "source":{"librarything":{"Book Id":"1","members":{"reading.review":"Great."}}}
  *
- *   Where there is no room for it, longer fields of the record go first. If that is not enough, a
- *   value that would be replaced stays, and what the import says goes there in its place.
+ *   So do those of metadata beside `source`, as `metadata.<name>`. Where there is no room for a
+ *   value, longer fields of the record go first. If that is not enough, a value that would be
+ *   replaced stays, of metadata all of them, and what the import says goes there in its place.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject } from '../../../base/fields.ts';
+import { findJsonProblem, isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
+import {
+  LIST_ITEMS_MAX, METADATA_BYTES_MAX, METADATA_DEPTH_MAX, foldText,
+} from '../../book.ts';
 import { appendItems, joinMembers, separateMembers } from '../../book-members.ts';
 import { putFamilyLast } from '../../query/title-key.ts';
 import { WORK_YEAR_FORMATS } from '../format-list.ts';
@@ -28,12 +31,16 @@ import { COMBINED_MEMBERS, READING_DATES } from '../../merge-choice.ts';
 import {
   SOURCE_MEMBERS, asObject, findSource, putObject, putSource,
 } from '../mapping/metadata-source.ts';
-import { createSaidCheck, listDigestFormats } from './last-import.ts';
+import {
+  METADATA_PREFIX, createSaidCheck, listDigestFormats, nameMembers, omitDigests,
+} from './last-import.ts';
 import { isSaid } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 
 /** The room in the 16 KiB of metadata that stays for the digests of two sources. */
 const DIGESTS_BYTES = 512;
+/** The value of a member in `metadata.source.<source>.members` stands below so many objects. */
+const KEPT_DEPTH = 4;
 /** The name that the catalog has among the sources. No format has it. */
 const HERE = 'here';
 const DATE_PUBLISHED = 'datePublished';
@@ -86,7 +93,10 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
   if (isOfWork && stored[DATE_PUBLISHED] !== undefined && !isOwn(stored, DATE_PUBLISHED)) {
     passOver(DATE_PUBLISHED);
   }
-  return { fields: joinMembers(fields), passedOver };
+  const named = nameMembers(record);
+  const metadata = Object.fromEntries(Object.entries(asObject(record['metadata']))
+    .filter(([name]) => !isOwn(named, METADATA_PREFIX + name)));
+  return { fields: putObject(joinMembers(fields), 'metadata', metadata), passedOver };
 }
 
 /**
@@ -129,8 +139,8 @@ export function keepReplaced(
   { members: version, leftOut }: MergedRecord, book: JsonObject, format: string,
   passedOver: JsonObject, ownIdFields: readonly string[],
 ): ReplacedMembers {
-  const { metadata, mergedIds, ...before } = separateMembers(book);
-  const after = separateMembers(version);
+  const { metadata, mergedIds, ...before } = nameMembers(book);
+  const after = nameMembers(version);
   const wasOwn = createSaidCheck(book, format);
   const changedNames = Object.keys(before).filter((name) =>
     !isDeepStrictEqual(before[name], after[name]));
@@ -140,14 +150,25 @@ export function keepReplaced(
     const addedItems = Array.isArray(value) ? findAddedItems(value, name, [wasOwn]) : null;
     return !isWithin(addedItems ?? value, after[name]);
   });
-  const keeper = new ValueKeeper(
-    forgetMembers(version, format, changedNames), format, ownIdFields);
   const listSources = findSources(book, format);
-  const unplacedNames = replacedNames.filter((name) =>
-    !keeper.keep(listSources(name), name, before[name] ?? null));
+  const createKeeper = (members: JsonObject): ValueKeeper =>
+    new ValueKeeper(forgetMembers(members, format, changedNames), format, ownIdFields);
+  let keeper = createKeeper(version);
+  const findUnplaced = (names: readonly string[]): readonly string[] =>
+    names.filter((name) => !keeper.keep(listSources(name), name, before[name] ?? null));
+  const unplacedMetadata = findUnplaced(replacedNames.filter(isOfMetadata));
+  // With a value of theirs back in its place, metadata might be too large: all of them stay.
+  const stayingMetadata = unplacedMetadata.length === 0
+    ? [] : Object.keys(after).filter(isOfMetadata);
+  if (stayingMetadata.length > 0) {
+    keeper = createKeeper({ ...version, metadata: omitDigests(book, format)['metadata'] ?? {} });
+  }
+  const unplacedNames = findUnplaced(replacedNames.filter((name) => !isOfMetadata(name)));
   // The two dates of a reading are one: each alone might contradict the other.
-  const stayingNames = unplacedNames.some((name) => READING_DATES.includes(name))
-    ? [...new Set([...unplacedNames, ...READING_DATES])] : unplacedNames;
+  const stayingNames = [...new Set([
+    ...unplacedNames, ...stayingMetadata,
+    ...unplacedNames.some((name) => READING_DATES.includes(name)) ? READING_DATES : [],
+  ])];
   keeper.restore(stayingNames, before);
   const saidInVain = Object.entries({ ...passedOver, ...pickOthers(after, before, stayingNames) });
   const unsaid = saidInVain.filter(([name, value]) => !keeper.keep([format], name, value));
@@ -155,7 +176,7 @@ export function keepReplaced(
     members: keeper.members,
     leftOut: [...leftOut, ...keeper.leftOut, ...unsaid.map(([name]) => `${format}.${name}`)],
     replacedNames: replacedNames.filter((name) => !stayingNames.includes(name)),
-    stayingNames: unplacedNames,
+    stayingNames: [...unplacedNames, ...unplacedMetadata],
   };
 }
 
@@ -163,13 +184,17 @@ export function keepReplaced(
 export function findSources(
   book: JsonObject, format: string,
 ): (name: string) => readonly string[] {
-  const members = separateMembers(book);
+  const members = nameMembers(book);
   const others = listOthers(book, format);
   return (name) => {
     const sources = others.filter(({ isSaid: isSaidByOther }) => isSaidByOther(members, name))
       .map((other) => other.format);
     return sources.length === 0 ? [HERE] : sources;
   };
+}
+
+function isOfMetadata(name: string): boolean {
+  return name.startsWith(METADATA_PREFIX);
 }
 
 /** The named members that differ from those of the other book, as far as they are there. */
@@ -202,8 +227,9 @@ export class ValueKeeper {
     return this.#leftOut;
   }
 
-  /** Puts the value beside each of the sources; returns whether there was room for all. */
+  /** Puts the value beside each of the sources; returns whether all metadata may hold it. */
   keep(sources: readonly string[], name: string, value: JsonValue): boolean {
+    if (findJsonProblem(value, METADATA_DEPTH_MAX - KEPT_DEPTH) !== null) return false;
     let members = this.#members;
     const leftOut: string[] = [];
     for (const source of sources) {

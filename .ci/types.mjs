@@ -1,13 +1,14 @@
 // `npm run types`: checks src and writes dist/types, the declarations that dist/index.d.ts leads to.
 // The compiler writes those of every module, where it finds them the next time; of what nobody can
-// import the package holds none.
+// import the package holds none, nor the comments over whole modules, which are for who changes them.
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..');
 const folder = join(root, 'dist/types');
 const cache = join(root, 'node_modules/.cache/hookshelf/types');
+const MODULE_COMMENT = /^\/\*\*(?:(?!\*\/)[^])*\*\/\n(?=import |\/\*\*)/;
 const SPECIFIER = /(?:from |import\()['"](\.[^'"]+)\.[jt]s['"]/g;
 
 rmSync(folder, { recursive: true, force: true });
@@ -17,7 +18,9 @@ const { status } = spawnSync(process.execPath, [
 ], { stdio: 'inherit' });
 if (status === 0) {
   for (const path of reachedFrom(join(cache, 'index.d.ts'))) {
-    cpSync(path, join(folder, relative(cache, path)));
+    const copy = join(folder, relative(cache, path));
+    mkdirSync(dirname(copy), { recursive: true });
+    writeFileSync(copy, readFileSync(path, 'utf8').replace(MODULE_COMMENT, ''));
   }
 }
 process.exitCode = status ?? 1;

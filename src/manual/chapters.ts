@@ -25,7 +25,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     name: 'metrics', title: 'Metrics and alerts',
-    summary: 'every metric, a scrape job of Prometheus with a token, six alert rules',
+    summary: 'every metric, a scrape job of Prometheus with a token, seven alert rules',
   },
   {
     name: 'console', title: 'The console',

@@ -94,6 +94,10 @@ test('a customer is signed up by two calls, again where an answer was lost, and 
   const renewed = ssh('renew backend');
   assert.deepEqual([renewed.status, renewed.stdout], [0, '']);
   assert.match(renewed.stderr, /1 of 1 name left out/);
+  // A refused call makes no link, and ends none.
+  const refused = run('# provision', 'backend', 'no url');
+  assert.deepEqual([refused.status, refused.stdout], [1, '422\n']);
+  assert.equal(await access(server, linkAgain), 200);
   const other = ssh('link other');
   for (const name of ['backend.eu', 'backend-two', 'back']) {
     run('# provision', name, 'https://b.example/');

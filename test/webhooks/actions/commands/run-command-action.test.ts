@@ -416,10 +416,10 @@ test('each start is in the log at debug, without secrets', async (context) => {
 
 test('a command that takes too long is ended and has failed', async (context) => {
   const script = '#!/bin/bash\ntrap "exit 0" TERM\nwhile :; do sleep 0.01; done\n';
-  const { relay } = await startHook(context, script, {}, {}, { timeoutMs: 50 });
+  const { relay } = await startHook(context, script, {}, {}, { timeoutMs: 1000 });
   const answer = await call(relay);
   assert.deepEqual([answer.status, answer.json['message'], dataOf(answer).exitCode],
-    [400, 'The command failed (not done within 0.05 s)', 0]);
+    [400, 'The command failed (not done within 1 s)', 0]);
 });
 
 test('the timeout of the options replaces the setting', async (context) => {

@@ -141,7 +141,9 @@ export const SERVER_ROWS: Rows = {
   'backup.everyHours': {
     // A second and a half.
     value: 0.0004, beside: { 'backup.to': join(folder, 'often') },
-    observe: async () => {
+    observe: async ({ make }) => {
+      // Of empty data one backup is made, and no more.
+      await make('/api/books', { title: 'A' });
       await until('there are two', () => listTars('often').length >= 2);
       return true;
     },
@@ -149,7 +151,8 @@ export const SERVER_ROWS: Rows = {
   },
   'backup.keep': {
     value: 1, beside: { 'backup.to': join(folder, 'few'), 'backup.everyHours': 0.0004 },
-    observe: async () => {
+    observe: async ({ make }) => {
+      await make('/api/books', { title: 'A' });
       await until('there is one', () => listTars('few').length === 1);
       const [first] = listTars('few');
       await until('the next has taken its place', () => !listTars('few').includes(first ?? ''));

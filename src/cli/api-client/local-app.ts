@@ -1,5 +1,5 @@
 /** Finds the process that holds a data directory, and opens the app here when there is none. */
-import { existsSync, lstatSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -56,7 +56,6 @@ export function loadApp(): Promise<typeof import('../../app.ts')> {
  * go to a program of theirs.
  */
 export function findOwner(data: string): DirectoryOwner | null {
-  if (!existsSync(data)) return null;
   const owner = readLockOwner(data);
   if (owner === null) return null;
   const paths = [data, join(data, 'lock'), ...owner.socketPath === null ? [] : [owner.socketPath]];

@@ -113,8 +113,9 @@ export function readCopiedOwner(directory: string): LockOwner | null {
   return owner?.isCopy === true ? owner : null;
 }
 
-/** Null when neither kind of lock names an owner. */
+/** Null when neither kind of lock names an owner, and for a directory that is not there. */
 function readHolder(directory: string, files: Files): LockHolder | null {
+  if (!files.existsSync(directory)) return null;
   const path = join(directory, 'lock');
   const owner = readOwner(files, path);
   return owner === null ? readExclusiveOwner(directory, files) : { owner, path };

@@ -2,7 +2,7 @@
  * `doctor`: checks what a server needs and says what to do. Changes nothing. Where a server runs,
  * it is asked: this command has neither its environment nor, elsewhere, its machine.
  */
-import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { NetConnectOpts } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -215,7 +215,7 @@ function checkLock({ context, getServer }: DoctorSubject): DoctorFinding {
     if (owner !== null) {
       return ok(`pid ${owner.pid} held the data directory and serves no commands`);
     }
-    const copiedOwner = existsSync(data) ? readCopiedOwner(data) : null;
+    const copiedOwner = readCopiedOwner(data);
     return ok(copiedOwner === null ? 'nobody holds the data directory'
       : `nobody holds the data directory, which is a copy of that of pid ${copiedOwner.pid}: `
         + 'commands and serve work on the copy alone');

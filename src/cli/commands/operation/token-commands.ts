@@ -70,7 +70,7 @@ export async function createToken(context: CommandContext): Promise<void> {
     for (const note of tokens.length > 0 ? notes : []) output.note(note);
     await printTokens(context, tokens, namedBodies.length > 1 || args.has('due'));
   }
-  if (args.has('due') && tokens.some((token) => readEnd(token) <= nowMs + DUE_AGAIN_MS)) {
+  if (args.has('due') && !tokens.every((token) => isInForce(token, nowMs + DUE_AGAIN_MS))) {
     output.note('each run with --due makes others in place of what ends within 30 days: let '
       + '--expires be a good deal more than that, such as 365d');
   }
@@ -120,7 +120,7 @@ function selectDue(
   { io, output }: CommandContext, bodies: readonly JsonObject[], inForce: readonly JsonObject[],
 ): readonly JsonObject[] {
   const lasting = inForce.filter((token) => !isEnding(token, io.now()));
-  const twins = findTwins(bodies, lasting);
+  const twins = findTwins(bodies, lasting, makeTwinKey);
   if (twins.length > 0) {
     const binding = twins[0]?.['webhooks'] === undefined ? '' : ' and for the same webhooks';
     output.note(`${twins.length} of ${bodies.length} ${bodies.length === 1 ? 'name' : 'names'} `
@@ -149,7 +149,8 @@ function checkMayBeMade(
     throw new AppError('conflict', `no token is made, as ${TOKENS_MAX} may be in force: there are `
       + `${others.length}, and ${bodies.length} would come; end others by token:revoke`);
   }
-  const twins = findTwins(bodies, others.filter((token) => !isEnding(token, nowMs)));
+  const lasting = others.filter((token) => !isEnding(token, nowMs));
+  const twins = findTwins(bodies, lasting, makeTwinKey);
   if (bodies.length === 1 || twins.length === 0) return;
   throw new AppError('conflict', 'no token is made, as there are tokens already for '
     + `${quoteNames(twins).join(', ')}: leave these names out by --due, or replace their tokens by `
@@ -232,8 +233,7 @@ async function describeBindings(
 function describeNamesakes(
   bodies: readonly JsonObject[], inForce: readonly JsonObject[], isReplacing: boolean,
 ): readonly string[] {
-  const takenNames = new Set(inForce.map(({ name }) => name));
-  const names = quoteNames(bodies.filter(({ name }) => takenNames.has(name)));
+  const names = quoteNames(findTwins(bodies, inForce, makeNameKey));
   if (names.length === 0) return [];
   return [isReplacing ? `tokens of the same name are ended: ${joinFirst(names)}`
     : `tokens in force have the same name, and stay: ${joinFirst(names)}; token:list shows them, `
@@ -270,14 +270,16 @@ function findOtherScopes(
   });
 }
 
-/** Finds the new tokens whose name, and whose webhooks in any order, a token has already. */
+/** Finds the new tokens whose key a token has already. */
 function findTwins(
   bodies: readonly JsonObject[], tokens: readonly JsonObject[],
+  makeKey: (token: JsonObject) => string,
 ): readonly JsonObject[] {
-  const keys = new Set(tokens.map(makeTwinKey));
-  return bodies.filter((body) => keys.has(makeTwinKey(body)));
+  const keys = new Set(tokens.map(makeKey));
+  return bodies.filter((body) => keys.has(makeKey(body)));
 }
 
+/** The key of a token by its name and its webhooks, in any order. */
 function makeTwinKey({ name, webhooks }: JsonObject): string {
   return JSON.stringify([name, Array.isArray(webhooks) ? webhooks.map(String).sort() : null]);
 }

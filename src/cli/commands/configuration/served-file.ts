@@ -25,6 +25,7 @@ const CHANGES_LOGGED_MAX = 100;
 export class ServedFile {
   readonly #context: CommandContext;
   readonly #path: string;
+  readonly #keep: readonly string[];
   /** The document that was read before the start; null after it. */
   #documentAtStart: ResolvedDocument | null;
   #client: ApiClient | null = null;
@@ -39,6 +40,7 @@ export class ServedFile {
   constructor(context: CommandContext) {
     this.#context = context;
     this.#path = context.args.get('apply');
+    this.#keep = toKeepValues(context.args.all('keep'));
     this.#documentAtStart = this.#read();
   }
 
@@ -88,24 +90,22 @@ export class ServedFile {
   }
 
   #read(): ResolvedDocument {
-    const { args, identity, io } = this.#context;
+    const { identity, io } = this.#context;
     return readConfigurationFile(this.#path, {
-      identity, environment: io.environment, isRegular: true,
-      keep: toKeepValues(args.all('keep')),
+      identity, environment: io.environment, isRegular: true, keep: this.#keep,
     });
   }
 
   async #apply(document: ResolvedDocument, logger: Logger): Promise<void> {
     const { args } = this.#context;
     assert(this.#client !== null);
-    const keep = toKeepValues(args.all('keep'));
     // A rotation by the holder of a token must not keep all others from being served.
-    const keepsUnasked = !args.has('yes') && !keep.some((value) =>
+    const keepsUnasked = !args.has('yes') && !this.#keep.some((value) =>
       value === 'secret' || value === ROTATION);
     const request = {
       path: this.#path, ...document, set: args.find('set'), prune: args.has('prune'),
       noOverlap: args.has('no-overlap'),
-      keep: keepsUnasked ? [...keep, ROTATION] : keep,
+      keep: keepsUnasked ? [...this.#keep, ROTATION] : this.#keep,
     };
     for (let attempt = 1; ; attempt += 1) {
       const plan = await fetchPlan(this.#client, request);

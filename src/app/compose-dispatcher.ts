@@ -93,9 +93,9 @@ function repeatWebhookRoutes(
 ): readonly HttpRoute[] {
   if (webhookPath === null) return [];
   const webhookRoutes = routes.filter((route) => route.isIncomingWebhook === true);
-  const others = routes.filter((route) => !webhookRoutes.includes(route));
   const first = firstSegment(webhookPath);
-  if (others.some(({ path }) => firstSegment(path) === first)) {
+  if (routes.some(({ path, isIncomingWebhook }) =>
+    isIncomingWebhook !== true && firstSegment(path) === first)) {
     throw new AppError('usage', `server.webhookPath must not begin with /${first}, as paths of `
       + 'hookshelf itself do: choose another, such as /hooks');
   }

@@ -6,8 +6,9 @@ import { join, resolve } from 'node:path';
 const root = resolve(import.meta.dirname, '..');
 
 /**
- * What esbuild puts into src/base/version.ts: the first 12 digits of the commit, with `-dirty` when
- * a file differs from it; null outside of a git checkout. The same commit makes the same build.
+ * The constant that esbuild puts into src/base/version.ts: the first 12 digits of the commit, with
+ * `-dirty` when a file differs from it; null outside of a git checkout. The same commit makes the
+ * same build.
  */
 export function defineCommit() {
   return { HOOKSHELF_COMMIT: JSON.stringify(readCommit()) };
@@ -16,11 +17,12 @@ export function defineCommit() {
 function readCommit() {
   // A package that was unpacked inside of another repository must not take that one's commit.
   if (!existsSync(join(root, '.git'))) return null;
-  const words = ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'];
+  const words = [
+    '--no-optional-locks', 'describe', '--always', '--dirty', '--abbrev=12', '--exclude=*',
+  ];
   try {
     return execFileSync('git', words, {
       cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'],
-      env: { ...process.env, GIT_OPTIONAL_LOCKS: '0' },
     }).trim();
   } catch {
     return null;

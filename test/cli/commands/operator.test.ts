@@ -399,7 +399,8 @@ test('doctor says that a paused server makes no backups', () =>
     };
     assert.match((await place.run(['doctor'], { environment })).stdout, finding);
     const { stdout } = await runDoctorBeside(place,
-      { isPaused: true, backups: null, deliveries: { fullReason: null } });
+      { isPaused: true, backups: null, deliveries: { fullReason: null } },
+      { settings: [{ name: 'server.paused', value: true, origin: '--paused' }] });
     assert.match(stdout, finding);
   }));
 

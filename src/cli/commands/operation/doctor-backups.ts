@@ -13,9 +13,7 @@ export function checkBackups(
   { context: { enterDataAsOwner, io }, settings, getServer }: DoctorSubject,
 ): DoctorFinding {
   const server = getServer();
-  if (server === null ? settings.server.paused : server.status['isPaused'] === true) {
-    return ok('none are made by itself, as server.paused is on');
-  }
+  if (settings.server.paused) return ok('none are made by itself, as server.paused is on');
   if (server !== null) return describeRunning(server.status['backups'], io.now());
   const { to, everyHours } = settings.backup;
   if (to === null || everyHours === 0) return ok('none are made without data:backup');

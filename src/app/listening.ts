@@ -223,7 +223,6 @@ export class Listening {
   }
 }
 
-/** Throws `usage` for a configured token that is too short where others can come. */
 /**
  * Throws `usage` where others reach the host and everybody may do everything, or can guess the
  * token. `isGuarded`: callers need a token, or the operator has said that they need none.
@@ -235,6 +234,7 @@ export function checkExposure(host: string, settings: Settings, isGuarded: boole
     + 'HOOKSHELF_API_TOKEN, make a token with token:create, or give --allow-anonymous');
 }
 
+/** Throws `usage` for a configured token that is too short where others can come. */
 export function checkTokenLength(host: string, { server: { apiToken } }: Settings): void {
   if (isLoopbackName(host) || apiToken === null || apiToken.length >= TOKEN_LENGTH_MIN) return;
   throw new AppError('usage', `on ${host} the API token must have at least ${TOKEN_LENGTH_MIN} `

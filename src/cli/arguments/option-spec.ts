@@ -44,7 +44,7 @@ export type CommandLineSpec = {
   readonly options: OptionSpecs;
   /** Exactly one of the options in each list must be given. */
   readonly oneOf?: readonly (readonly string[])[];
-  /** By options that another program has, the hints at what stands in their place here. */
+  /** Hints at how to do here what options of another program do, by the names of those options. */
   readonly foreignOptions?: ReadonlyMap<string, string>;
 };
 

@@ -31,7 +31,7 @@ type FileDeps = {
   readonly environment: Io['environment'];
   /** Refuses pipes and devices: for a server, which reads the files again and must not wait. */
   readonly isRegular: boolean;
-  /** What stored webhooks keep: see `ReferenceDeps`. */
+  /** Members that stored webhooks keep: see `ReferenceDeps`. */
   readonly keep: readonly string[];
 };
 

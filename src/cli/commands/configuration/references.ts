@@ -31,7 +31,7 @@ type ReferenceDeps = {
   /** Whether a file is read only once the process is the owner of the data directory. */
   readonly isReadLast: (path: string) => boolean;
   readonly readFile: (path: string) => Buffer;
-  /** What stored webhooks keep, so that nothing need be there for it: see `KEEP_VALUES`. */
+  /** Members that stored webhooks keep: their references may stand for nothing (`isKeepable`). */
   readonly keep: readonly string[];
 };
 

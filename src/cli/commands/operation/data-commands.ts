@@ -35,7 +35,7 @@ import { withDirectoryLock } from './directory-lock.ts';
 // A live server may remove a file by a compaction while it is read; all is read again then.
 const LIVE_ATTEMPTS_MAX = 3;
 
-/** The end of a name of which one expects an archive that we do not write. */
+/** The ends of the names of archives of other kinds, which we do not write. */
 const OTHER_ARCHIVE = /\.(?:zip|tgz|gz|bz2|xz|zst|7z|rar)$/i;
 
 /** Exit code 1 for damage, 0 with a note for a torn end. */
@@ -223,7 +223,7 @@ async function restoreIntoEngine(
   return 0;
 }
 
-/** No line where nothing waits. */
+/** Makes a line, or none where nothing waits. */
 function describeWaiting(
   { deliveries, delayedEvents, requests }: ReturnType<typeof countWaiting>,
 ): readonly string[] {

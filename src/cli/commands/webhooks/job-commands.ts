@@ -33,7 +33,7 @@ type BulkAction = {
   readonly verb: string;
   /** The members that choose the records. */
   readonly filter: JsonObject;
-  /** What is still to come of the records with which the job is done; null: nothing. */
+  /** Says what is still to come of the records with which the job is done; null: nothing is. */
   readonly remainder: string | null;
 };
 

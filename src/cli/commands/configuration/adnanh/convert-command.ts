@@ -119,7 +119,7 @@ function findCommandProblem(path: string, searchPath: string): string | null {
       + 'from-adnanh, "Background"' : null;
 }
 
-/** By its mode: the service may be another user. */
+/** Looks at the mode, as the service may be another user, for whom access(2) does not ask. */
 function isExecutable(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined || (stats.mode & 0o111) !== 0;
@@ -176,7 +176,7 @@ function formatScript(name: string, script: readonly string[]): string {
   return `[ -e ${file} ] || (set -C; ${write})`;
 }
 
-/** Where people install programs of their own, which PATH mostly has. */
+/** The folder in which people install programs of their own, which PATH mostly has. */
 const OWN_PROGRAMS = '/usr/local/bin';
 
 /** The program as a word of a shell: where it is to be, if it is not here. */

@@ -50,7 +50,7 @@ export function convertCommand(context: HookContext, identifier: string): Conver
       `"${basename(execute)}" is the name of a file, there as here`,
       'if a part of it is an argument, name that in "arguments"');
   }
-  // What cannot be applied would hold up the other hooks: this one is disabled.
+  // A document with a template here cannot be applied, for any hook: this hook alone is disabled.
   const workingDirectory = isAbsolute(directory) && !isTemplate(directory) ? directory : null;
   const files = convertVariables(context, 'pass-file-to-command');
   const environment = convertVariables(context, 'pass-environment-to-command');

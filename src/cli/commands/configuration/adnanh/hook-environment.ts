@@ -16,12 +16,15 @@ import type { HookSecret } from './hook-report.ts';
 
 type SettingValue = readonly [name: string, value: string | number];
 
-/** There all commands start at once. So many hold up no other hook, and leave a machine usable. */
+/**
+ * adnanh/webhook starts all commands at once. With this many no hook waits for another, and the
+ * machine stays usable.
+ */
 const COMMANDS_MAX = 32;
-/** There a body has no limit. GitHub sends no larger one. */
+/** adnanh/webhook has no limit for a body. GitHub sends no larger body than this. */
 const BODY_BYTES_MAX = 25 * 1024 * 1024;
 
-/** The settings with which commands run as there, but for the folder of commands. */
+/** The settings with which commands run as in adnanh/webhook, without the folder of commands. */
 export function listSettings(
   { forbiddenVariables, commands, workingDirectories }: Conversion,
 ): readonly SettingValue[] {
@@ -43,7 +46,7 @@ export function listSettings(
 /** The address of the hooks of a server with the file. */
 export const FILE_ADDRESS = 'http://127.0.0.1:9000/hooks/';
 
-/** Settings with which senders need no new address: the defaults of there. */
+/** Settings with which senders need no new address: the defaults of adnanh/webhook. */
 const ADDRESS_LINES = [
   '# Where senders call their hooks. Write what -port and -urlprefix said there, if they did:',
   'HOOKSHELF_SERVER_PORT=9000',

@@ -83,16 +83,17 @@ export function toRunOutcome(
   const message = getRecordMessage(result);
   const { success } = result;
   const recordData = result instanceof DetailedRunResult ? result.recordData : null;
-  const callerData = parseData(dataJson);
+  const attempt = {
+    at: formatTimestamp(startedAtMs), durationMs: Math.round(durationMs), success,
+    message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
+    data: recordData ?? parseData(dataJson),
+  };
+  // Duplicates are answered what a success was: after a failure the request runs again.
+  const callerData = success && recordData !== null ? parseData(dataJson) : null;
   const successEnd = result instanceof CoalescedResult ? 'coalesced' : 'delivered';
   return {
     end: success ? successEnd : 'failed',
-    attempt: {
-      at: formatTimestamp(startedAtMs), durationMs: Math.round(durationMs), success,
-      message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
-      data: recordData ?? callerData,
-      ...success && recordData !== null && callerData !== null ? { callerData } : {},
-    },
+    attempt: callerData === null ? attempt : { ...attempt, callerData },
     isChainRefused: result instanceof ChainRefusal,
   };
 }

@@ -21,7 +21,7 @@ import {
   REQUEST_ID_HEADER, buildPassedHeaders, appendQuery, type PassedHeaders, type RequestOrigin,
 } from '../members/pass-through.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';
-import { listQueryParameters } from '../senders/request/hide-signature.ts';
+import { listHeaderNames, listQueryParameters } from '../senders/request/hide-signature.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';
 import { findUnknownOptions, type ActionCall, type RegisteredAction } from './action-registry.ts';
@@ -125,10 +125,9 @@ function formatResponseStart(body: Buffer, secrets: readonly string[]): string {
 function listSentSecrets(
   { url, headers, hiddenParameters = [] }: Forward, { secretSources }: ActionCall,
 ): readonly string[] {
-  const headerNames = new Set(secretSources.flatMap((source) =>
-    'header' in source ? [source.header.toLowerCase()] : []));
+  const headerNames = listHeaderNames(secretSources);
   const signatures = Object.entries(headers).flatMap(([name, value]) =>
-    headerNames.has(name.toLowerCase()) ? [value].flat() : []);
+    headerNames.includes(name.toLowerCase()) ? [value].flat() : []);
   const { searchParams } = new URL(url);
   const parameters = hiddenParameters.flatMap((name) => searchParams.getAll(name));
   return [

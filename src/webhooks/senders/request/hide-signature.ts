@@ -11,10 +11,14 @@ import type { ValueSource } from '../scheme/scheme.ts';
 export function hideSignatureHeaders<Value>(
   headers: Readonly<Record<string, Value>>, sources: readonly ValueSource[],
 ): Readonly<Record<string, Value | string>> {
-  const hiddenNames = new Set(sources.flatMap((source) =>
-    'header' in source ? [source.header.toLowerCase()] : []));
+  const hiddenNames = listHeaderNames(sources);
   return Object.fromEntries(Object.entries(headers).map(([name, value]) =>
-    [name, hiddenNames.has(name) ? MASK : value]));
+    [name, hiddenNames.includes(name) ? MASK : value]));
+}
+
+/** Returns the names in lower case. */
+export function listHeaderNames(sources: readonly ValueSource[]): readonly string[] {
+  return sources.flatMap((source) => 'header' in source ? [source.header.toLowerCase()] : []);
 }
 
 export function listQueryParameters(sources: readonly ValueSource[]): readonly string[] {

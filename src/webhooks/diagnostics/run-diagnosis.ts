@@ -66,10 +66,11 @@ export async function runDiagnosis(
  * was not stored whole.
  */
 function findBodyHint(
-  { bodyReading }: ReadyIncomingWebhook, { request, storedRequest }: DiagnosedRequest,
+  { bodyReading }: ReadyIncomingWebhook, diagnosedRequest: DiagnosedRequest,
 ): string | null {
+  if (!isBodyWhole(diagnosedRequest)) return null;
+  const { request, storedRequest } = diagnosedRequest;
   const { body, headers: { 'content-type': type, 'content-encoding': encoding } } = request;
-  if (storedRequest !== null && storedRequest.bodyBytes !== body.length) return null;
   const plainBody = decodeBody(body, encoding, bodyReading.plainBytesMax);
   if (!isDecoded(plainBody)) return explainUnparsed(bodyReading, plainBody, type);
   // A description may lack the type.
@@ -81,13 +82,19 @@ function findBodyHint(
   return unparsed === null ? decoded : `${decoded}; ${unparsed}`;
 }
 
+/** A rejected request keeps only the beginning of a long body, and nothing of one unread. */
+function isBodyWhole({ request, storedRequest }: DiagnosedRequest): boolean {
+  return storedRequest === null || storedRequest.bodyBytes === request.body.length;
+}
+
 /** The routes that take the request, or why none does. */
 function findRoutes(
-  webhook: ReadyIncomingWebhook, { request, storedRequest }: DiagnosedRequest,
+  webhook: ReadyIncomingWebhook, diagnosedRequest: DiagnosedRequest,
 ): PartFinding {
-  if (storedRequest !== null && storedRequest.bodyBytes !== request.body.length) {
+  if (!isBodyWhole(diagnosedRequest)) {
     return { status: 'skipped', finding: 'the whole body was not kept' };
   }
+  const { request, storedRequest } = diagnosedRequest;
   const facts = storedRequest === null ? createRequestFacts(webhook, request)
     : createStoredFacts(storedRequest, request.body, webhook.bodyReading);
   const explanations = explainRoutes(webhook.routes, facts);

@@ -140,17 +140,14 @@ function recordAndReject(
   body: Buffer | null, rejection: Rejection,
 ): never {
   const { check } = rejection;
-  addRejected(exchange, webhook, {
-    body, check, answered: {
-      status: findRejectionStatus(exchange, webhook, rejection),
-      afterMs: Math.round(clock.monotonicMs() - exchange.startedMs),
-    },
-  });
+  const status = findRejectionStatus(exchange, webhook, rejection);
+  const afterMs = Math.round(clock.monotonicMs() - exchange.startedMs);
+  addRejected(exchange, webhook, { body, check, answered: { status, afterMs } });
   // A request beyond the rate limit is no sign that the webhook or its sender is set up wrongly.
   if (check !== null && check !== 'rate') {
     health.recordRejectedRequest(webhook.identifier, { atMs: clock.now(), reason: check });
   }
-  reject(exchange, webhook, rejection);
+  webhook.traffic.rejections.reject(exchange, webhook, rejection, status);
 }
 
 /** Rejects a request for an AppError of storing, running or answering it, and rethrows a bug. */

@@ -105,7 +105,7 @@ export class Rejections {
       log.warning(MORE_REJECTED, { ...this.#labels, leftOut }));
   }
 
-  /** `status` is sent. */
+  /** Counts, logs and throws the rejection; `status` is what the caller is sent. */
   reject(
     exchange: Exchange, webhook: RejectingWebhook | null, rejection: Rejection,
     status = findStatus(rejection.code),

@@ -1,14 +1,14 @@
 /** Rates a book, sets its status, and puts it on shelves, at once and without its form. */
-import { hasStatus } from '../../base/api-calls.ts';
 import { valueLabels } from '../../base/book-labels.ts';
 import { createSelect, h } from '../../base/dom.ts';
+import { encodeJson } from '../../base/json-text.ts';
 import { asyncButton, runExclusively } from '../../parts/buttons.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import {
   addText, createOffers, patchMember, removeText, type ChangedMember,
 } from './book-changes.ts';
 import { STARS_MAX } from './book-marks.ts';
-import { fetchBook, type StoredBook } from './stored-book.ts';
+import { changeIfCurrent, fetchBook, type StoredBook } from './stored-book.ts';
 
 type ControlMember = Exclude<ChangedMember, 'keywords'>;
 
@@ -24,11 +24,10 @@ export function readingControls(
   // Its own elements are drawn anew: the focus goes to the control of the same name.
   const focus = (name: string): void =>
     container.querySelector<HTMLElement>(`.reading-controls [name="${name}"]`)?.focus();
-  const change = (
-    name: string, member: ControlMember, value: unknown,
-  ): void => {
+  const change = (name: string, member: ControlMember, value: unknown): void => {
     const save = async (): Promise<void> => {
-      if (await saveMember(book.id, member, value, etag)) offerUndo(member, value);
+      const isSaved = await changeIfCurrent(() => patchMember(book.id, member, value, etag));
+      if (isSaved) offerUndo(member, value);
       await refresh();
       focus(name);
     };
@@ -41,9 +40,10 @@ export function readingControls(
     const undo = asyncButton('Undo', async () => {
       undo.parentElement?.remove();
       const stored = await fetchBook(book.id);
-      if (JSON.stringify(stored?.book.reading?.[member]) !== JSON.stringify(value)) {
+      if (encodeJson(stored?.book.reading?.[member]) !== encodeJson(value)) {
         showNotice(`${label} of ${book.title} has been changed again, and stays.`, 'bad');
-      } else if (stored !== null && await saveMember(book.id, member, before, stored.etag)) {
+      } else if (stored !== null
+        && await changeIfCurrent(() => patchMember(book.id, member, before, stored.etag))) {
         showNotice(`${label} of ${book.title}: ${formatMember(member, before)}, as it was.`);
       }
       // The user may be editing it by now.
@@ -86,18 +86,4 @@ function formatMember(member: ControlMember, value: unknown): string {
   if (value === undefined) return 'none';
   if (Array.isArray(value)) return value.join(', ');
   return valueLabels[member]?.[String(value)] ?? String(value);
-}
-
-/** Resolves with false: somebody else has changed the book. Throws ApiError. */
-async function saveMember(
-  id: string, member: ControlMember, value: unknown, etag: string,
-): Promise<boolean> {
-  try {
-    await patchMember(id, member, value, etag);
-    return true;
-  } catch (thrown) {
-    if (!hasStatus(thrown, 412)) throw thrown;
-    showNotice('Somebody else has changed it. It stands here as it is now.', 'bad');
-    return false;
-  }
 }

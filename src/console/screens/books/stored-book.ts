@@ -32,14 +32,24 @@ export async function deleteBook(
     action: 'Delete it', isDestructive: true, command: `hookshelf book:delete --id ${id}`,
   });
   if (!isSure) return false;
+  const isDeleted = await changeIfCurrent(() =>
+    callApi('DELETE', apiPath('books', id), { headers: { 'If-Match': etag } }));
+  if (isDeleted) offerUndo({ name: title, path: apiPath('books', id), address: ['books', id] });
+  else await refresh();
+  return isDeleted;
+}
+
+/**
+ * Runs `change`, which names the version that it changes. Resolves with false where the server
+ * refuses that as an older one, and says so. Throws what else `change` throws.
+ */
+export async function changeIfCurrent(change: () => Promise<unknown>): Promise<boolean> {
   try {
-    await callApi('DELETE', apiPath('books', id), { headers: { 'If-Match': etag } });
+    await change();
+    return true;
   } catch (thrown) {
     if (!hasStatus(thrown, 412)) throw thrown;
     showNotice('Somebody else has changed it. It stands here as it is now.', 'bad');
-    await refresh();
     return false;
   }
-  offerUndo({ name: title, path: apiPath('books', id), address: ['books', id] });
-  return true;
 }

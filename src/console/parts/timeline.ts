@@ -65,11 +65,8 @@ export function runStep(
     return { ...step, text: 'coalesced: a newer request ran for it' };
   }
   if (isForwardData(data)) {
-    const { method, url, response = '' } = data;
-    return {
-      ...step, note: `${method} ${url}`,
-      detail: formatPrettyJson(response) ?? formatOutput(response),
-    };
+    const { method, url, response } = data;
+    return { ...step, note: `${method} ${url}`, detail: formatResponse(response) };
   }
   if (!isCommandData(data)) return { ...step, detail: formatOutput(data) };
   const { exitCode, signal, durationMs: ranMs, output, truncated = false } = data;
@@ -78,6 +75,12 @@ export function runStep(
     ...step, detail: formatOutput(output), note: `${end}, ran for ${formatDuration(ranMs)}`,
     summary: truncated ? 'Output, cut off' : 'Output',
   };
+}
+
+/** The body of a response for people; null: there was none. */
+export function formatResponse(response: string | null = null): string | null {
+  if (response === null || response === '') return null;
+  return formatPrettyJson(response) ?? response;
 }
 
 function formatOutput(output: unknown): string | null {

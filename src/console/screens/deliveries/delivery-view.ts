@@ -3,7 +3,6 @@ import { apiPath, href } from '../../base/screen-address.ts';
 import { callApi, getJson, sendRequest } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { optionalTime, timeElement } from '../../base/format.ts';
-import { formatPrettyJson } from '../../base/json-text.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import {
@@ -14,7 +13,7 @@ import { showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
 import { backLink, goIfStillHere, goToList, heading, linkButton } from '../../parts/screen.ts';
 import { webhookLabel } from '../../parts/webhook-cells.ts';
-import { runStep, timeline, type TimelineStep } from '../../parts/timeline.ts';
+import { formatResponse, runStep, timeline, type TimelineStep } from '../../parts/timeline.ts';
 import { factList, headerTable } from '../../parts/tables.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import type { Delivery, DeliveryWithRequest } from '../../../app/api-types.ts';
@@ -88,8 +87,7 @@ function createStep(attempt: Attempt): TimelineStep {
   return {
     at, durationMs, isGood: (statusCode ?? Infinity) < 300,
     text: `${typeof statusCode === 'number' ? 'answered ' : ''}${formatAttempt(attempt)}`,
-    detail: response === undefined || response === null || response === '' ? null
-      : formatPrettyJson(response) ?? response,
+    detail: formatResponse(response),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import { callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { createSelect, fill, h } from '../../base/dom.ts';
+import { isGeneratedId } from '../../base/generated-id.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { pickMembers, resolveSchema } from '../../base/model-schema.ts';
 import { href } from '../../base/screen-address.ts';
@@ -19,8 +20,6 @@ import { SPECIAL_FIELDS } from './special-fields.ts';
 
 export const CONFIGURATION_MODEL = 'WebhookActionConfigurationBody';
 const DESCRIPTION_LENGTH_MAX = 90;
-/** A UUID, which the server makes where nobody gave a name. */
-const GENERATED_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** An identifier may have 64 characters: there is room for a number. */
 const NAME_LENGTH_MAX = 60;
 /** Marks an option of the select that creates a configuration of an action; ids have no space. */
@@ -74,7 +73,7 @@ export class ActionCatalog {
 
   /** The name of a configuration; without one, it has an id of the server: what it does. */
   findTitle(identifier: string): string {
-    return GENERATED_ID.test(identifier) ? this.describe(identifier) : identifier;
+    return isGeneratedId(identifier) ? this.describe(identifier) : identifier;
   }
 
   /** The words of `describe`, which lead to the configuration. */

@@ -5,6 +5,7 @@ import { callApi } from '../../base/api-calls.ts';
 import { fill, h, link, type Child } from '../../base/dom.ts';
 import { findMemberLabel, formatPlace } from '../../base/field-problem.ts';
 import { formatCount, timeElement } from '../../base/format.ts';
+import { isGeneratedId } from '../../base/generated-id.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
@@ -101,7 +102,7 @@ function formatNames(names: readonly string[]): string {
 /** The source of a merged book has the id of that. */
 function findSourceTitle(source: string): string {
   if (source === 'here') return 'Set here';
-  if (/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(source)) return 'Merged book';
+  if (isGeneratedId(source)) return 'Merged book';
   return findFormatTitle(source).replace(/^an? | (export|catalog|reading log)$/g, '');
 }
 

@@ -225,18 +225,23 @@ const REMEDIES: Partial<Record<NonNullable<Diagnosis['failedCheck']>, string>> =
 };
 
 function renderDiagnosis(diagnosis: Diagnosis, hook: string): HTMLElement {
-  const { failedCheck, checks } = diagnosis;
-  const nearMissRemedy = findNearMiss(diagnosis) === undefined ? null
-    : 'Change what that names, here, at the sender or on the way.';
-  const remedy = failedCheck === null ? undefined : nearMissRemedy ?? REMEDIES[failedCheck];
+  const remedy = findRemedy(diagnosis);
   return h('div.card',
     h('p', h('strong', formatOutcome(diagnosis))),
     remedy === undefined ? null : h('p', remedy, ' ', callerSession.may('admin')
       ? h('a', { href: href(['incoming', hook], { step: 'edit' }) }, 'Edit the webhook')
       : h('a', { href: href(['incoming', hook]) }, 'See the webhook')),
-    h('ol.log', {}, ...checks.map(({ check, status, finding }) =>
+    h('ol.log', {}, ...diagnosis.checks.map(({ check, status, finding }) =>
       h('li', badge(status), h('span.message', formatCheck(check)),
         ` ${finding}`))));
+}
+
+/** undefined: nothing failed, or no change of the webhook helps. */
+function findRemedy(diagnosis: Diagnosis): string | undefined {
+  const { failedCheck } = diagnosis;
+  if (failedCheck === null) return undefined;
+  return findNearMiss(diagnosis) === undefined ? REMEDIES[failedCheck]
+    : 'Change what that names, here, at the sender or on the way.';
 }
 
 /** The check that a signature is there has the name of its failure. */

@@ -106,9 +106,9 @@ export async function loadOutgoingFields(actions: ActionCatalog): Promise<FieldF
   };
 }
 
-type TriggerMembers = Pick<OutgoingWebhook, 'triggerEvent' | 'triggerEvents'>;
-
-export function formatTriggerEvents({ triggerEvent, triggerEvents = [] }: TriggerMembers): string {
+export function formatTriggerEvents(
+  { triggerEvent, triggerEvents = [] }: OutgoingWebhook,
+): string {
   return triggerEvent ?? (triggerEvents.join(', ') || 'none: sent by hand');
 }
 

@@ -40,7 +40,7 @@ type SampleEvent = { readonly text: string; readonly note: Child };
 
 /** `read` returns the current members of the webhook. */
 export function sampleSection(
-  read: () => SampledWebhook, { path = null, form }: SampleOptions = {},
+  read: () => SampledWebhook, { path = null, form }: SampleOptions,
 ): HTMLElement {
   const sample = createSampleField(read);
   form?.addEventListener('change', () => void sample.refresh().catch(showFailureNotice));
@@ -94,10 +94,12 @@ function createSampleField(read: () => SampledWebhook) {
     area.value = sample.text;
     fill(note, sample.note);
   };
-  let loading = Promise.resolve();
   const load = async (): Promise<void> => {
     show(await findSample(webhook).catch(ignoreRefusal) ?? createSample(webhook));
   };
+  fill(note, shown.note);
+  let loading = load();
+  loading.catch(showFailureNotice);
   const refresh = (): Promise<void> => {
     const current = readQuietly(read);
     if (encodeJson(listBasis(current)) !== encodeJson(listBasis(webhook))) {
@@ -106,9 +108,6 @@ function createSampleField(read: () => SampledWebhook) {
     }
     return loading;
   };
-  fill(note, shown.note);
-  loading = load();
-  loading.catch(showFailureNotice);
   return { ...field, refresh };
 }
 

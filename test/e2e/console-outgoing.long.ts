@@ -25,6 +25,10 @@ function arrivedAt(path: string): readonly Arrival[] {
   return target.arrived.filter((arrival) => arrival.path === path);
 }
 
+async function countDeliveries(hook: string, status: string): Promise<number> {
+  return Object.keys(await at.call('GET', `/api/deliveries?hook=${hook}&status=${status}`)).length;
+}
+
 /** The secret that the page shows this once, as somebody would copy it. */
 async function readNewSecret(): Promise<string> {
   await at.person.find('dialog', 'The new secret');
@@ -364,8 +368,7 @@ test('the page of a webhook has its plots, its last ten and why the others wait'
     for (let number = 1; number <= 11; number += 1) {
       await at.call('POST', '/api/events', { name: `watched.e${number}`, payload: { number } });
     }
-    await until('all are delivered', async () => Object.keys(
-      await at.call('GET', `/api/deliveries?hook=${id}&status=delivered`)).length === 11);
+    await until('all are delivered', async () => await countDeliveries(id, 'delivered') === 11);
     await target.turn('failing');
     await at.call('POST', '/api/events', { name: 'watched.late', payload: {} });
     await until('one has failed', async () => (JSON.stringify(await at.call('GET',
@@ -399,8 +402,7 @@ test('the page of a webhook leads to what failed for good', { skip }, async () =
     name: 'given-up', targetUrl: `${target.url}sink`, triggerEvent: 'given.*', retrySchedule: [],
   });
   await at.call('POST', '/api/events', { name: 'given.up', payload: {} });
-  await until('it has failed', async () => Object.keys(
-    await at.call('GET', `/api/deliveries?hook=${id}&status=failed`)).length === 1);
+  await until('it has failed', async () => await countDeliveries(id, 'failed') === 1);
   await target.turn('up');
   await at.open(`#/outgoing/${id}`);
   await person.sees('1 delivery: tried no more, unless they are sent again from there.');
@@ -420,8 +422,6 @@ test('what waits at a webhook that fails is tried at once, when its target is me
     for (const number of [1, 2]) {
       await at.call('POST', '/api/events', { name: 'mended.now', payload: { number } });
     }
-    const count = async (status: string): Promise<number> => Object.keys(
-      await at.call('GET', `/api/deliveries?hook=${id}&status=${status}`)).length;
     await until('both have failed', async () => (JSON.stringify(await at.call('GET',
       `/api/deliveries?hook=${id}&status=pending`))).split('"statusCode":500').length === 3);
     await target.turn('up');
@@ -431,11 +431,11 @@ test('what waits at a webhook that fails is tried at once, when its target is me
     await person.click('DisclosureTriangle', 'As a command');
     await person.sees(`hookshelf delivery:resend --hook '${id}' --status 'pending'`);
     await person.click('button', 'Keep things as they are');
-    assert.equal(await count('pending'), 2);
+    assert.equal(await countDeliveries(id, 'pending'), 2);
     await person.click('button', 'Try what waits now…');
     await person.click('button', 'Try them now');
     await person.sees('Due now: 2 of 2.');
-    await until('both are delivered', async () => await count('delivered') === 2);
+    await until('both are delivered', async () => await countDeliveries(id, 'delivered') === 2);
     await at.open(`#/outgoing/${id}`);
     await person.find('button', 'Turn off');
     await person.sees('Try what waits now…', false);

@@ -7,8 +7,6 @@ import { startServer, answer } from '../../../support/servers.ts';
 import { startRelayFor } from '../../relay.ts';
 import { DOWN, Simulation, UP, type Request } from './simulation.ts';
 
-// The simulated clock does not wait for a module that is read from disk.
-
 const CLOUD = { format: 'cloudevents' };
 const BOOK = '{"type":"book.created","timestamp":"2026-01-01T00:00:00.000Z","data":{"book":{'
   + '"id":"01a1f92d-f5d4-722a-8cfd-fb60a4838cfd","title":"Emma"}}}';

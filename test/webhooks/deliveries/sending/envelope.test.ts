@@ -5,8 +5,6 @@ import { startServer, answer } from '../../../support/servers.ts';
 import { startRelayFor } from '../../relay.ts';
 import { DOWN, Simulation, UP } from './simulation.ts';
 
-// The simulated clock does not wait for a module that is read from disk.
-
 const ENVELOPE = { format: 'envelope', triggerEvent: '*' };
 const AT = '2026-01-01T00:00:00.000Z';
 

@@ -1,6 +1,6 @@
 /**
- * The member `verification` of an incoming webhook: its rules, and the verifier that is compiled
- * from it once for each change of the webhook.
+ * The member `verification` of an incoming webhook: its rules, the verifier that is compiled from
+ * it once for each change of the webhook, and the secret it needs, which a handshake may bring.
  */
 import { assert } from '../../base/assert.ts';
 import type { FieldError } from '../../base/errors.ts';
@@ -12,7 +12,7 @@ import type { WriteCause } from '../../resources/resource.ts';
 import {
   secretText, type SecretShape, type SecretShapeChoice,
 } from '../members/secret-members.ts';
-import { isTargetUrl } from '../members/target-rules.ts';
+import { targetUrlSchema } from '../members/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import type { Preset } from '../senders/presets/preset.ts';
 import { PRESETS, findPreset, getPreset, readScheme } from '../senders/presets/preset-table.ts';
@@ -22,12 +22,13 @@ import {
   createVerifier, listSecrets, type SecretMembers, type Verifier,
 } from '../senders/verification/verify.ts';
 
-/** The preset of webhooks that have a secret and no `verification`. */
+/** The preset of webhooks that have a secret and no `verification`: they sign by X-Signature. */
 export const X_SIGNATURE_PRESET = 'hookshelf';
 
 const TOLERANCE_MAX_S = 86_400;
 const ORIGINS_MAX = 20;
 const textSchema: StringSchema = { kind: 'string', minLength: 1, maxLength: 1024 };
+const { format: _, ...urlSchema } = targetUrlSchema;
 
 const NEED_DESCRIPTIONS: Readonly<Record<Need, string>> = {
   url: 'the URL as registered with the sender, word by word',
@@ -54,11 +55,7 @@ export const verificationSchema = describeObject({
         + 'the preset',
     },
     url: {
-      schema: {
-        ...textSchema, maxLength: 2048, mustBe: 'an http or https URL without control characters',
-        canonical: (url) => isTargetUrl(url) ? url : null,
-      },
-      label: 'Address',
+      schema: { ...textSchema, ...urlSchema }, label: 'Address',
       description: `For presets that need it: ${NEED_DESCRIPTIONS.url}`,
     },
     webhookId: {
@@ -232,8 +229,8 @@ function readAwaitedUntil(
 }
 
 /**
- * The webhook with the stored `secretAwaitedUntil`, whatever the body says, and in a set-up file,
- * which cannot know it, with the secret that a handshake brought.
+ * The webhook with the stored `secretAwaitedUntil` in the place of that of the body. A file that is
+ * applied cannot know the secret that a handshake brought: it keeps the stored one.
  */
 export function keepAwaitedSecret(
   body: JsonObject, current: JsonObject | null, cause: WriteCause,

@@ -116,22 +116,21 @@ function findMatch(deps: StoreDeps, record: ImportRecord): BookMatch {
       matchKeys.mayMatch?.(record, getBytes(books, other)) ?? true;
     if (!ids.some(mayMatch)) continue;
     if (matchKeys.areMerged === true) return { kind: 'merged', id };
-    return ids.length === 1 ? { kind: 'book', id } : chooseOwn(deps, record, rank, ids);
+    return ids.length === 1 ? { kind: 'book', id } : chooseOwn(deps, record, matchKeys, ids);
   }
   return { kind: 'none', knownBy, alike: null };
 }
 
 /**
- * Of several books that match by the keys of `rank` the one that has the record's id of its source,
- * if one alone has it. Found by that id, as `ids` are only the first.
+ * Chooses the book that has the record's id of its source among several that match by `matchKeys`,
+ * if one book alone has that id. It is looked for by the id, as `ids` are only the first books.
  */
 function chooseOwn(
-  { books, keys }: StoreDeps, record: ImportRecord, rank: number, ids: readonly string[],
+  { books, keys }: StoreDeps, record: ImportRecord, matchKeys: MatchKeys, ids: readonly string[],
 ): BookMatch {
-  const matchKeys = keys[rank];
   const sourceRank = keys.findIndex(({ areOwnIds }) => areOwnIds === true);
   const sourceKeys = keys[sourceRank];
-  if (matchKeys === undefined || sourceKeys === undefined) return { kind: 'several', ids };
+  if (sourceKeys === undefined) return { kind: 'several', ids };
   const recordKeys = matchKeys.readRecord(record);
   const [id, second] = findByKeys(books, sourceRank, sourceKeys.readRecord(record));
   const isChosen = id !== undefined && second === undefined

@@ -241,10 +241,8 @@ type MemberChange = readonly [name: string, values: string];
 
 /** The fields of each source that differ, by their names. */
 function listSourceChanges(before: JsonObject, after: JsonObject): readonly MemberChange[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((format) => {
-    const [left, right] = [asObject(before[format]), asObject(after[format])];
-    const names = [...new Set([...Object.keys(left), ...Object.keys(right)])]
-      .filter((name) => !isDeepStrictEqual(left[name], right[name]));
+  return listChangedNames(before, after).flatMap((format) => {
+    const names = listChangedNames(asObject(before[format]), asObject(after[format]));
     return names.length === 0
       ? [] : [[`${METADATA}.source.${format}`, cut(names.join(', '))] as const];
   });
@@ -254,14 +252,18 @@ function listSourceChanges(before: JsonObject, after: JsonObject): readonly Memb
 function listChanges(
   before: JsonObject, after: JsonObject, prefix = '',
 ): readonly MemberChange[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) => {
+  return listChangedNames(before, after).flatMap((name) => {
     const [left, right] = [before[name], after[name]];
-    if (isDeepStrictEqual(left, right)) return [];
     const [leftObject, rightObject] = [left ?? {}, right ?? {}];
     return isJsonObject(leftObject) && isJsonObject(rightObject)
       ? listChanges(leftObject, rightObject, `${prefix}${name}.`)
       : [[prefix + name, `${shorten(left)} → ${shorten(right)}`] as const];
   });
+}
+
+function listChangedNames(before: JsonObject, after: JsonObject): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((name) => !isDeepStrictEqual(before[name], after[name]));
 }
 
 const VALUE_LENGTH_MAX = 40;

@@ -191,11 +191,13 @@ function listMergedIds(
   { members, combine }: NamedMembers,
 ): readonly string[] {
   const isUnited = combine.includes(METADATA);
+  // The book goes on hearing the imports of a format that it gets whole.
+  const deafTables = tables.filter(({ name }) => !(isUnited && isNewFormat(book, name)));
   const listSourceIds = ({ metadata }: JsonObject): readonly string[] =>
-    tables.flatMap(({ name, ownIdFields }) => {
+    deafTables.flatMap(({ name, ownIdFields }) => {
       const ownId = findOwnId(findSource(name, metadata) ?? {}, ownIdFields);
-      return ownId === null ? [] : [{ format: name, id: formatSourceId(name, ownId) }];
-    }).filter(({ format }) => !isUnited || !isNewFormat(book, format)).map(({ id }) => id);
+      return ownId === null ? [] : [formatSourceId(name, ownId)];
+    });
   const ids = new Set([
     ...mergedIdsOf(book), String(other['id']), ...mergedIdsOf(other), ...listSourceIds(other),
     ...members.includes(METADATA) && !isUnited ? listSourceIds(book) : [],

@@ -9,6 +9,8 @@ import { bookSchema, foldText } from './book.ts';
 
 const READING = 'reading';
 export const READING_PREFIX = 'reading.';
+/** The beginning of the names of what metadata have beside sources: `metadata.Lent to`. */
+export const METADATA_PREFIX = 'metadata.';
 
 /** The schemas of the single members by their names, in the order of the model. */
 export const MEMBER_SCHEMAS: ReadonlyMap<string, Schema> = new Map(

@@ -20,7 +20,7 @@ import type { Representation } from '../resources/representation.ts';
 import type { Store, Transaction } from '../store/store-port.ts';
 import { bookSchema } from './book.ts';
 import {
-  MEMBER_SCHEMAS, READING_PREFIX, combineLists, joinMembers, separateMembers,
+  MEMBER_SCHEMAS, METADATA_PREFIX, READING_PREFIX, combineLists, joinMembers, separateMembers,
 } from './book-members.ts';
 import { bookResource } from './book-resource.ts';
 import { COMBINED_MEMBERS, METADATA } from './merge-choice.ts';
@@ -181,7 +181,7 @@ function mergeMembers(
 function listLostNames(other: JsonObject, mergedBook: JsonObject): readonly string[] {
   const names = listDroppedValues(other, mergedBook).filter(({ keptIn }) => keptIn === null)
     // Names of metadata are the caller's own texts, which a header may not hold.
-    .map(({ name }) => name.startsWith(`${METADATA}.`) ? METADATA : name);
+    .map(({ name }) => name.startsWith(METADATA_PREFIX) ? METADATA : name);
   return [...new Set(names)];
 }
 

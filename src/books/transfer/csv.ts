@@ -21,7 +21,9 @@ import { parseJsonRecord } from '../../base/json/parse.ts';
 import { findNearest } from '../../base/text/nearest.ts';
 import { decodeBook } from '../book.ts';
 import type { Author, Book } from '../book.ts';
-import { MEMBER_SCHEMAS, READING_PREFIX, separateMembers } from '../book-members.ts';
+import {
+  MEMBER_SCHEMAS, METADATA_PREFIX, READING_PREFIX, separateMembers,
+} from '../book-members.ts';
 import { parsePartialDate } from '../partial-date.ts';
 import { encodeCsvRow } from './csv-rows.ts';
 import type { CsvCell } from './csv-rows.ts';
@@ -33,7 +35,6 @@ import type { SourceRecord } from './record-splitter.ts';
 
 const CSV_COLUMNS: readonly string[] = [...MEMBER_SCHEMAS.keys()];
 
-const METADATA_PREFIX = 'metadata.';
 /** The names that people give our columns in tables of their own. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   'author': 'authors', 'year': 'datePublished', 'published': 'datePublished',

@@ -23,15 +23,13 @@ import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { METADATA_BYTES_MAX } from '../../book.ts';
-import { joinMembers, separateMembers } from '../../book-members.ts';
+import { METADATA_PREFIX, joinMembers, separateMembers } from '../../book-members.ts';
 import { DIGESTS_MEMBER, asObject, findSource, putObject } from '../mapping/metadata-source.ts';
 import type { MatchMode, SourceFormat } from './book-import.ts';
 import { isSaid, selectOtherExports } from './merge-record.ts';
 
 const DIGEST_LENGTH = 7;
 const METADATA = 'metadata';
-/** The beginning of the names of what metadata have beside sources. */
-export const METADATA_PREFIX = 'metadata.';
 
 /**
  * The book with digests of what the record says, where there is room. As it is where
@@ -127,10 +125,10 @@ export function omitSaidBefore(
   fields: JsonObject, record: JsonObject, book: JsonObject, format: string | null,
 ): JsonObject {
   if (format === null || findDigests(book, format) === null) return fields;
-  const isSaidBefore = createSaidCheck(book, format);
+  const isSaidBySource = createSaidCheck(book, format);
   const members = separateMembers(record);
   return joinMembers(Object.fromEntries(Object.entries(separateMembers(fields))
-    .filter(([name]) => !isSaidBefore(members, name))));
+    .filter(([name]) => !isSaidBySource(members, name))));
 }
 
 /** The single members, and each of the metadata beside sources and digests: `metadata.Lent to`. */

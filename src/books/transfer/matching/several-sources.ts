@@ -24,16 +24,16 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import {
   LIST_ITEMS_MAX, METADATA_BYTES_MAX, METADATA_DEPTH_MAX, foldText,
 } from '../../book.ts';
-import { appendItems, joinMembers, separateMembers } from '../../book-members.ts';
+import {
+  METADATA_PREFIX, appendItems, joinMembers, separateMembers,
+} from '../../book-members.ts';
 import { putFamilyLast } from '../../query/title-key.ts';
 import { WORK_YEAR_FORMATS } from '../format-list.ts';
 import { COMBINED_MEMBERS, READING_DATES } from '../../merge-choice.ts';
 import {
   SOURCE_MEMBERS, asObject, findSource, putObject, putSource,
 } from '../mapping/metadata-source.ts';
-import {
-  METADATA_PREFIX, createSaidCheck, listDigestFormats, nameMembers, omitDigests,
-} from './last-import.ts';
+import { createSaidCheck, listDigestFormats, nameMembers, omitDigests } from './last-import.ts';
 import { isSaid } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 

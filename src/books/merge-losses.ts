@@ -10,8 +10,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../base/fields.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import { bookSchema } from './book.ts';
-import { separateMembers } from './book-members.ts';
-import { DIGESTS_MEMBER, SOURCE_MEMBERS, asObject } from './transfer/mapping/metadata-source.ts';
+import { METADATA_PREFIX } from './book-members.ts';
+import { SOURCE_MEMBERS, asObject } from './transfer/mapping/metadata-source.ts';
+import { nameMembers } from './transfer/matching/last-import.ts';
 import { isSaid } from './transfer/matching/merge-record.ts';
 import { isWithin } from './transfer/matching/several-sources.ts';
 
@@ -40,22 +41,21 @@ export function listDroppedValues(book: JsonObject, mergedBook: JsonObject): rea
 
 /** All that callers write into a book; an empty list is no value, and digests say nothing of it. */
 function nameValues(book: JsonObject): ReadonlyMap<string, JsonValue> {
-  const { metadata, ...members } = separateMembers(book);
-  const { source, [DIGESTS_MEMBER]: _, ...others } = asObject(metadata);
+  const { metadata, ...members } = nameMembers(book);
+  const isValue = ([name, value]: readonly [string, JsonValue]): boolean =>
+    name.startsWith(METADATA_PREFIX)
+      || (bookSchema.members[name]?.readOnly === undefined && isSaid(members, name)
+        && !(Array.isArray(value) && value.length === 0));
   return new Map([
-    ...Object.entries(members).filter(([name, value]) =>
-      bookSchema.members[name]?.readOnly === undefined && isSaid(members, name)
-        && !(Array.isArray(value) && value.length === 0)),
-    ...prefixNames('metadata', others),
-    ...!isJsonObject(source) ? prefixNames('metadata', source === undefined ? {} : { source })
-      : Object.entries(source).flatMap(([format, fields]) => isJsonObject(fields)
-        ? prefixNames(`metadata.source.${format}`, fields)
-        : prefixNames('metadata.source', { [format]: fields })),
+    ...Object.entries(members).filter(isValue),
+    ...Object.entries(asObject(asObject(metadata)['source'])).flatMap(nameFields),
   ]);
 }
 
-function prefixNames(
-  prefix: string, object: JsonObject,
+function nameFields(
+  [format, fields]: readonly [string, JsonValue],
 ): readonly (readonly [name: string, value: JsonValue])[] {
-  return Object.entries(object).map(([name, value]) => [`${prefix}.${name}`, value] as const);
+  const prefix = `metadata.source.${format}`;
+  return !isJsonObject(fields) ? [[prefix, fields]]
+    : Object.entries(fields).map(([name, value]) => [`${prefix}.${name}`, value] as const);
 }

@@ -173,19 +173,15 @@ function readRow(
       ownColumns.push(ownName);
       continue;
     }
-    if (name === 'isbn' && isRounded(cell.text)) {
-      metadataMembers.push(`"isbn":${JSON.stringify(cell.text)}`);
-      putAside.push(name);
-      continue;
-    }
     const value = toJson(name, cell);
-    if (value === null) continue;
     if (value.isDoubtful === true) {
       metadataMembers.push(`${JSON.stringify(name)}:${JSON.stringify(cell.text)}`);
       putAside.push(name);
     }
     if (value.problem !== undefined) {
       errors.push({ pointer: `/${name.replace('.', '/')}`, detail: value.problem });
+    } else if (value.json === null) {
+      continue;
     } else if (name === 'metadata' && /^\{.+\}$/s.test(value.json)) {
       metadataMembers.push(value.json.slice(1, -1));
     } else if (name.startsWith(READING_PREFIX)) {
@@ -219,21 +215,23 @@ const TEXT_FORMULA = /^="([^"]*)"$/;
 
 type CellValue =
   | {
-    readonly json: string; readonly problem?: never;
-    /** Whether the cell may say more: a person is told; absent: not. */
+    /** Null where the cell says nothing of the member. */
+    readonly json: string | null; readonly problem?: never;
+    /** Whether the cell may say more: it is kept, and a person is told; absent: not. */
     readonly isDoubtful?: true;
   }
   | { readonly json?: never; readonly isDoubtful?: never; readonly problem: string };
 
-/** The value of a cell as JSON, or why it cannot be read; null where a formula says nothing. */
-function toJson(name: string, cell: CsvCell): CellValue | null {
+/** The value of a cell as JSON, or why it cannot be read. */
+function toJson(name: string, cell: CsvCell): CellValue {
+  if (name === 'isbn' && isRounded(cell.text)) return { json: null, isDoubtful: true };
   const schema = MEMBER_SCHEMAS.get(name);
   const kind = schema?.kind;
   if (kind === 'string' && schema?.canonical === undefined) {
     return { json: JSON.stringify(unguardText(cell.text)) };
   }
   const text = unguardText(cell.text).replace(TEXT_FORMULA, '$1');
-  if (text === '' && cell.text !== '') return null;
+  if (text === '' && cell.text !== '') return { json: null };
   if (kind === 'string') {
     return schema?.canonical === parsePartialDate
       ? readDateCell(text) : { json: JSON.stringify(text) };

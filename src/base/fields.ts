@@ -5,7 +5,7 @@
  */
 import { AppError } from './errors.ts';
 import type { FieldError } from './errors.ts';
-import { encodeJson } from './json/encode.ts';
+import { countJsonBytes } from './json/encode.ts';
 import { ExactNumber, isJsonNumber } from './exact-number.ts';
 import { didYouMean } from './text/nearest.ts';
 import { quote } from './text/error-message.ts';
@@ -219,7 +219,7 @@ function trimAt(
 
 function checkBytes({ bytesMax }: JsonSchema, value: unknown, context: ParseContext): boolean {
   const isCounted = Number.isFinite(bytesMax) && value !== undefined;
-  const bytes = isCounted ? Buffer.byteLength(encodeJson(value)) : 0;
+  const bytes = isCounted ? countJsonBytes(value) : 0;
   if (bytes > bytesMax) fail(context, `must be at most ${bytesMax} bytes of JSON, not ${bytes}`);
   return bytes <= bytesMax;
 }

@@ -16,7 +16,7 @@
  * they have none for the rest, shorter values come before longer ones.
  */
 import { invalid, isJsonObject } from '../base/fields.ts';
-import { encodeJson } from '../base/json/encode.ts';
+import { countJsonBytes } from '../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import { METADATA_BYTES_MAX } from './book.ts';
 import { METADATA } from './merge-choice.ts';
@@ -45,7 +45,7 @@ export function addSources(
 
 /** A caller who names no member is told why the metadata grow. */
 function checkMetadata(metadata: JsonObject): void {
-  const bytes = bytesOf(metadata);
+  const bytes = countJsonBytes(metadata);
   if (bytes <= METADATA_BYTES_MAX) return;
   throw invalid([{
     pointer: `/${METADATA}`,
@@ -82,7 +82,7 @@ function addDigests(
   if (newDigests.length === 0 || !isJsonObject(digests)) return metadata;
   const result =
     { ...metadata, [DIGESTS_MEMBER]: { ...digests, ...Object.fromEntries(newDigests) } };
-  return bytesOf(result) <= METADATA_BYTES_MAX ? result : metadata;
+  return countJsonBytes(result) <= METADATA_BYTES_MAX ? result : metadata;
 }
 
 /** The merged book with the values that it drops of both, as far as its metadata have room. */
@@ -107,9 +107,5 @@ function listShortestFirst(
 ): readonly (readonly [name: string, value: JsonValue])[] {
   return listDroppedValues(book, mergedBook)
     .map(({ name, value }) => [name, value] as const)
-    .sort(([, left], [, right]) => bytesOf(left) - bytesOf(right));
-}
-
-function bytesOf(value: JsonValue): number {
-  return Buffer.byteLength(encodeJson(value));
+    .sort(([, left], [, right]) => countJsonBytes(left) - countJsonBytes(right));
 }

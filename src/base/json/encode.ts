@@ -23,6 +23,11 @@ export function encodeJson(value: unknown, indent?: number): string {
   return encodeByHand(value, indent);
 }
 
+/** The bytes of the text that `encodeJson` gives. */
+export function countJsonBytes(value: unknown): number {
+  return Buffer.byteLength(encodeJson(value));
+}
+
 /** The JSON text of an embedding program's value. Throws `invalid` for what JSON cannot hold. */
 export function encodeChecked(value: unknown): string {
   try {

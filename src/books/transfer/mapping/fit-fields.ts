@@ -1,6 +1,6 @@
 /** Which fields of a source have room in the metadata of a book. */
 import { findJsonProblem } from '../../../base/fields.ts';
-import { encodeJson } from '../../../base/json/encode.ts';
+import { countJsonBytes } from '../../../base/json/encode.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { Fields } from './format-table.ts';
 
@@ -52,5 +52,5 @@ export function fitFields(
 
 /** `"name":value,` */
 function bytesOfMember(name: string, value: unknown): number {
-  return Buffer.byteLength(encodeJson([name, value])) - 1;
+  return countJsonBytes([name, value]) - 1;
 }

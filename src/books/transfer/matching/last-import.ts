@@ -20,7 +20,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { isJsonObject } from '../../../base/fields.ts';
-import { encodeJson } from '../../../base/json/encode.ts';
+import { countJsonBytes, encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { METADATA_BYTES_MAX } from '../../book.ts';
 import { METADATA_PREFIX, joinMembers, separateMembers } from '../../book-members.ts';
@@ -111,7 +111,7 @@ function writeDigests(
   const newDigests = new Set(digests);
   const isSame = before !== null && isDeepStrictEqual(new Set(before), newDigests);
   const newBook = replaceDigests(book, format, isSame ? before : [...newDigests]);
-  const hasRoom = Buffer.byteLength(encodeJson(newBook[METADATA])) <= METADATA_BYTES_MAX;
+  const hasRoom = countJsonBytes(newBook[METADATA]) <= METADATA_BYTES_MAX;
   return hasRoom ? newBook : omitDigests(book, format);
 }
 

@@ -6,7 +6,7 @@
  * for all of it, the rest of the book's stays, and of the record's the longest is left out.
  */
 import { isJsonObject } from '../../../base/fields.ts';
-import { encodeJson } from '../../../base/json/encode.ts';
+import { countJsonBytes } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
 import { combineLists, joinMembers, separateMembers } from '../../book-members.ts';
@@ -158,7 +158,7 @@ function mergeMetadata(
 /** Adds members beside `source`, or a `source` that is no object. */
 export function addMembers(stored: JsonObject, members: JsonObject): MergedMetadata {
   // The comma of each member is counted, too, and none follows the last.
-  const bytesMax = METADATA_BYTES_MAX - bytesOf(stored) + (isEmpty(stored) ? 1 : 0);
+  const bytesMax = METADATA_BYTES_MAX - countJsonBytes(stored) + (isEmpty(stored) ? 1 : 0);
   const { kept, leftOut } = fitFields(
     new Map(Object.entries(members)), [], { bytesMax, depthMax: Infinity, stored });
   return { metadata: { ...stored, ...Object.fromEntries(kept) }, leftOut };
@@ -180,7 +180,7 @@ function addSource(
   const place = (placed: JsonObject): JsonObject =>
     ({ ...metadata, source: { ...source, [format]: placed } });
   // The comma of each field is counted, too, and none follows the last.
-  const bytesMax = METADATA_BYTES_MAX - bytesOf(place({})) + 1;
+  const bytesMax = METADATA_BYTES_MAX - countJsonBytes(place({})) + 1;
   const ownIdFields = recordFormat?.ownIdFields ?? [];
   const isOwnId = ([name]: readonly [string, JsonValue]): boolean => ownIdFields.includes(name);
   const newFields = Object.entries(fields);
@@ -209,8 +209,4 @@ export function selectOtherExports(
 
 function isEmpty(value: JsonObject): boolean {
   return Object.keys(value).length === 0;
-}
-
-function bytesOf(value: JsonObject): number {
-  return Buffer.byteLength(encodeJson(value));
 }

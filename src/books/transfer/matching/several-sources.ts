@@ -19,7 +19,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { findJsonProblem, isJsonObject } from '../../../base/fields.ts';
-import { encodeJson } from '../../../base/json/encode.ts';
+import { countJsonBytes } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import {
   LIST_ITEMS_MAX, METADATA_BYTES_MAX, METADATA_DEPTH_MAX, foldText,
@@ -235,7 +235,7 @@ export class ValueKeeper {
     for (const source of sources) {
       const larger = putMember(members, source, name, value);
       if (larger === null) return false;
-      const fitted = fitMetadata(larger, this.#format, this.#ownIdFields, bytesOf(value));
+      const fitted = fitMetadata(larger, this.#format, this.#ownIdFields, countJsonBytes(value));
       if (fitted === null) return false;
       members = fitted.members;
       leftOut.push(...fitted.leftOut);
@@ -275,22 +275,18 @@ function fitMetadata(
 ): MergedRecord | null {
   let members = book;
   const leftOut: string[] = [];
-  while (bytesOf(members['metadata']) > METADATA_BYTES_MAX - DIGESTS_BYTES) {
+  while (countJsonBytes(members['metadata']) > METADATA_BYTES_MAX - DIGESTS_BYTES) {
     const fields = findSource(format, members['metadata']) ?? {};
     const [longest] = Object.keys(fields)
       .filter((name) => name !== SOURCE_MEMBERS && !ownIdFields.includes(name)
-        && bytesOf(fields[name]) > bytesMax)
-      .sort((left, right) => bytesOf(fields[right]) - bytesOf(fields[left]));
+        && countJsonBytes(fields[name]) > bytesMax)
+      .sort((left, right) => countJsonBytes(fields[right]) - countJsonBytes(fields[left]));
     if (longest === undefined) return null;
     const { [longest]: _, ...others } = fields;
     members = putSource(members, format, others);
     leftOut.push(longest);
   }
   return { members, leftOut };
-}
-
-function bytesOf(value: JsonValue | undefined): number {
-  return Buffer.byteLength(encodeJson(value));
 }
 
 /** The book without what a source said before of members of which it says something else now. */

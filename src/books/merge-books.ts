@@ -78,7 +78,7 @@ export const mergeSchema = describeObject({
 });
 
 export type MergeRequest = {
-  /** Of the book that takes in the other. */
+  /** The id of the book that takes in the other. */
   readonly id: string;
   readonly body: unknown;
   readonly precondition?: Precondition | undefined;

@@ -1,19 +1,19 @@
 /**
- * What the metadata of a merged book have of the other book. A merge of the members that a caller
- * names takes only the fields in `metadata.source` of formats that the book has not. Metadata that
- * are united have more:
+ * Merges the metadata of two books. A merge of the members that a caller names takes from the other
+ * book only the fields in `metadata.source` of formats that the book has not. United metadata have
+ * more:
  *
  * - The names that the book has not, and the digests (last-import.ts) of formats that are new to
  *   it, so that it goes on hearing the imports of these.
  * - All that either book says otherwise, kept beside as an import keeps it (several-sources.ts):
- *   that of the other book under its id,
+ *   the values of the other book under its id,
  *
  *       "source":{"<id>":{"members":{"reading.review":"Great.","metadata.Lent to":"Anna"}}}
  *
- *   and that of the book under the source that said it, or under `here`.
+ *   and each value of the book under the source that said it, or under `here`.
  *
- * Where the 16 KiB of metadata have no room for the fields of a format, the merge is refused. Where
- * they have none for the rest, shorter values come before longer ones.
+ * The merge is refused where the 16 KiB of metadata have no room for the fields of a format. Where
+ * the rest has no room, shorter values come before longer ones.
  */
 import { invalid, isJsonObject } from '../base/fields.ts';
 import { countJsonBytes } from '../base/json/encode.ts';

@@ -205,7 +205,7 @@ const DECIMAL = /^-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,15})?$/;
 /** A number as spreadsheets write it in most of Europe. */
 const DECIMAL_COMMA = /^(\s*[0-9]+),([0-9]+\s*)$/;
 const BOOLEAN = /^(true|false)$/;
-/** What spreadsheets in other languages make of `true` and `false`. */
+/** The words that spreadsheets in other languages write for `true` and `false`. */
 const BOOLEAN_WORDS: Readonly<Record<string, string>> = {
   wahr: 'true', vrai: 'true', verdadero: 'true', verdadeiro: 'true', vero: 'true', waar: 'true',
   falsch: 'false', faux: 'false', falso: 'false', onwaar: 'false',

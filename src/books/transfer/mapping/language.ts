@@ -15,7 +15,7 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const SEPARATOR = /[,;/&|+]|\sand\s/;
 const TEXT_LENGTH_MAX = 200;
 
-/** Of the languages without a code of two letters, those in which books are read. */
+/** The languages without a code of two letters in which books are read. */
 const LONG_CODES = [
   'akk', 'ang', 'arc', 'ast', 'ban', 'chr', 'cop', 'csb', 'dsb', 'dum', 'egy', 'enm', 'fil', 'frm',
   'fro', 'fur', 'gmh', 'goh', 'got', 'grc', 'gsw', 'hak', 'haw', 'hsb', 'kab', 'lad', 'ltg', 'lzh',

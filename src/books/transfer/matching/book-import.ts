@@ -49,7 +49,7 @@ export type MatchMode = {
   readonly onMatch: OnMatch;
   /** Whether `update` leaves a book alone that has the id of the record: nobody asked for it. */
   readonly isSameIdLeftAlone: boolean;
-  /** Of the format that is read; null for our own. Needed where `matches` has `source`. */
+  /** The format that is read; null for our own. Needed where `matches` has `source`. */
   readonly source: SourceFormat | null;
   /** The format by which what the records say is remembered (last-import.ts); null: it is not. */
   readonly digestFormat: string | null;
@@ -59,7 +59,7 @@ export type MatchMode = {
   readonly isVerbose: boolean;
 };
 
-/** What a book has in common with another, which its record did not match. */
+/** The key that a book shares with another book, which its record did not match. */
 export type Remark = 'sameIsbn' | 'sameTitle';
 
 /** The outcome of a record. */

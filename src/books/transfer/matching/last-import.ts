@@ -32,9 +32,9 @@ const DIGEST_LENGTH = 7;
 const METADATA = 'metadata';
 
 /**
- * The book with digests of what the record says, where there is room. As it is where
+ * The book with digests of what the record says, where there is room. The book stays as it is where
  * `digestFormat` is null, or where a caller has something else in their place. `stored` is the book
- * as it was.
+ * before the import.
  */
 export function putDigests(
   book: JsonObject, record: JsonObject,

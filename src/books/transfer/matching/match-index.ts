@@ -96,7 +96,7 @@ export class MatchIndex {
 
   #readKeys(bytes: Buffer | null | undefined): readonly string[] {
     if (bytes === null || bytes === undefined) return [];
-    // What is applied was staged, mostly in the same bytes.
+    // A book that is applied was staged, mostly in the same bytes.
     return this.#stagedKeys.get(bytes) ?? this.keys.readStored(bytes);
   }
 

@@ -31,7 +31,7 @@ type RereadDeps = {
 };
 
 export type RereadMode = {
-  /** Of the formats that are read again. */
+  /** The tables of the formats that are read again. */
   readonly tables: readonly FormatTable[];
   readonly isDryRun: boolean;
   readonly isVerbose: boolean;

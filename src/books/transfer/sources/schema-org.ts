@@ -45,7 +45,7 @@ associatedArticle bitrate contentSize contentUrl embedUrl encodesCreativeWork en
 ineligibleRegion playerType productionCompany regionsAllowed requiresSubscription sha256 startTime
 uploadDate width`);
 
-/** Of the persons, reviews and things that stand within a book. */
+/** The names of persons, reviews and things that stand within a book, and of their properties. */
 const INNER_NAMES = splitNames(`
 Person Organization PostalAddress Language ImageObject DefinedTerm Rating
 reviewBody reviewRating ratingValue bestRating worstRating

@@ -51,7 +51,7 @@ export async function importBooks(context: CommandContext): Promise<number> {
     const source = countBytes(toBuffers(input.stream), report);
     const start = await startFile(source, input.choice, declared);
     if (input.isFormatGuessed) assertJsonStart(start);
-    // Of the sample everybody knows what it is.
+    // Everybody knows what the sample is.
     if (args.has('file')) report.begin(start);
     await importFile(context, start, mode, report);
   } catch (thrown) {
@@ -177,7 +177,7 @@ export async function exportBooks(context: CommandContext): Promise<void> {
     `exported ${books} book${books === 1 ? '' : 's'} to ${path}`);
 }
 
-/** What a person should know of the file that was written. */
+/** The notes that tell a person what the written file lacks or has besides. */
 function describeExport(
   { leftOutMembers }: BookWriter, isForSpreadsheet: boolean,
 ): readonly string[] {

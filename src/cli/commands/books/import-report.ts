@@ -314,7 +314,7 @@ export class ImportReport {
     }
     this.#progress.end();
     const { line, record, key, id, detail } = problem;
-    // Where several records stand on a line, such as in JSON, it tells none of them.
+    // A line on which several records stand, as in JSON, does not tell which record it is.
     const isOfLine = record === undefined || line === undefined || record <= line;
     const names = [
       ...record === undefined || !isOfLine ? [] : [`record ${record}`],

@@ -62,7 +62,7 @@ function addChoices({ members, combine }: MergeChoices, book: JsonObject, other:
   }
 }
 
-/** Of what was united, only what the other book had otherwise is worth a word. */
+/** Names what comes from the other book, and the united members that it had otherwise. */
 function describeChoices(
   { members, combine }: MergeChoices, book: JsonObject, other: JsonObject,
 ): string | null {
@@ -78,7 +78,7 @@ function describeChoices(
     ? null : 'the other book had nothing that this one lacks';
 }
 
-/** `books` are those that were merged, as far as they are known. */
+/** `books` are the books that were merged, as far as they are known. */
 function describeDroppedValues(
   books: readonly JsonObject[], mergedBook: JsonObject, isFilled: boolean,
 ): readonly string[] {

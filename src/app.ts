@@ -31,7 +31,7 @@ import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
 import { silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
-import { lazyImport } from './base/lazy-import.ts';
+import { findReplacement, lazyImport } from './base/lazy-import.ts';
 import type { MemoryBudget } from './base/memory-budget.ts';
 import { InFlightCounter } from './base/in-flight-counter.ts';
 import { RateLimitedLog } from './base/rate-limited-log.ts';
@@ -336,16 +336,17 @@ async function openShared(
   closers.add(() => keys.close());
   const metrics = new Metrics();
   closers.add(() => metrics.close());
-  const unreadiness = (): string | null => store.failure ?? nodes?.unreadiness() ?? null;
+  const findStoreProblem = (): string | null => store.failure ?? nodes?.unreadiness() ?? null;
   metrics.add(
-    ...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES, () => unreadiness() === null),
+    ...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES, () => findStoreProblem() === null),
     ...nodes?.metrics ?? [],
   );
   return {
     store, nodes, keys, clock, turns: createTurns(clock), logger, settings, makeId, metrics,
     inFlight: new InFlightCounter(), statistics: new Statistics(clock),
     lines: options.lines ?? new LogLines(), maxMemoryBytes, isServer: options.role === 'server',
-    memoryBudget: createMemoryBudget(settings, maxMemoryBytes), unreadiness,
+    memoryBudget: createMemoryBudget(settings, maxMemoryBytes),
+    unreadiness: () => findStoreProblem() ?? findReplacement(import.meta.filename),
   };
 }
 

@@ -7,6 +7,8 @@
  * configuration 110; diagnoses 100; documents 50. For smaller modules the lines cost more than the
  * memory.
  */
+import { statSync } from 'node:fs';
+import { AppError, systemCodeOf } from './errors.ts';
 import type { MaybePromise } from './when-done.ts';
 
 export type LazyModule<Module> = {
@@ -15,11 +17,36 @@ export type LazyModule<Module> = {
   <Result>(use: (module: Module) => MaybePromise<Result>): MaybePromise<Result>;
 };
 
+const REPLACED = 'the program was replaced while it ran (by npm install or a build): restart it';
+// Node's loader looks for a file before it reads it.
+const MISSING_CODES = ['ERR_MODULE_NOT_FOUND', 'ENOENT'];
+
+/** A module cannot be loaded, as its file is gone: only a restart helps. */
+export class ProgramReplacedError extends AppError {
+  constructor(cause: unknown) {
+    super('unavailable', REPLACED, {}, cause);
+  }
+}
+
+/**
+ * The message of a `ProgramReplacedError`, where one would be thrown; else null. A build gives its
+ * files new names when anything has changed, so that one file stands for all that it imports.
+ * `file` is undefined in the single binary, of which the running process keeps the whole.
+ */
+export function findReplacement(file: string | undefined): string | null {
+  try {
+    return file === undefined || statSync(file, { throwIfNoEntry: false }) ? null : REPLACED;
+  } catch {
+    // We may be a user who may not look there, and has loaded everything ahead.
+    return null;
+  }
+}
+
 const loaders = new Set<() => Promise<unknown>>();
 
 /**
- * `load` imports the module. Call this at the top level of a module, so that `loadLazyModules`
- * knows it.
+ * `load` imports the module; a use rejects with `ProgramReplacedError` where its file is gone. Call
+ * this at the top level of a module, so that `loadLazyModules` knows it.
  */
 export function lazyImport<Module>(load: () => Promise<Module>): LazyModule<Module> {
   let module: Module | null = null;
@@ -27,6 +54,9 @@ export function lazyImport<Module>(load: () => Promise<Module>): LazyModule<Modu
   const loadOnce = async (): Promise<Module> => {
     try {
       return module = await (loading ??= load());
+    } catch (thrown) {
+      if (!MISSING_CODES.includes(systemCodeOf(thrown) ?? '')) throw thrown;
+      throw new ProgramReplacedError(thrown);
     } finally {
       // A module that could not be read may be readable at the next use.
       loading = null;

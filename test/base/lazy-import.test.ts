@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lazyImport, loadLazyModules } from '../../src/base/lazy-import.ts';
+import {
+  ProgramReplacedError, findReplacement, lazyImport, loadLazyModules,
+} from '../../src/base/lazy-import.ts';
 
 test('loads a module at its first use, once, and has it at once from then on', async () => {
   let loads = 0;
@@ -24,6 +26,19 @@ test('rejects with what keeps a module from loading, and tries again at the next
   await assert.rejects(async () => withModule(({ name }) => name), /EACCES/);
   isReadable = true;
   assert.equal(await withModule(({ name }) => name), 'read');
+});
+
+test('tells of a program that is gone from where it was started', async () => {
+  const gone = new URL('gone.ts', import.meta.url);
+  let file = gone.href;
+  const withModule = lazyImport(() => import(file));
+  await assert.rejects(async () => withModule(), ProgramReplacedError);
+  file = 'node:fs';
+  await withModule();
+  assert.match(findReplacement(gone.pathname) ?? '', /restart it/);
+  for (const present of [import.meta.filename, undefined]) {
+    assert.equal(findReplacement(present), null);
+  }
 });
 
 test('hands on what a use throws', async () => {

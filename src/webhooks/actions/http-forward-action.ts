@@ -5,6 +5,7 @@
  */
 import { isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import type { FieldError } from '../../base/errors.ts';
+import { ProgramReplacedError } from '../../base/lazy-import.ts';
 import { redactText } from '../../base/log.ts';
 import { addTraceHeaders } from '../../base/trace-context.ts';
 import { quote } from '../../base/text/error-message.ts';
@@ -104,6 +105,7 @@ async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionRes
       recordData: { statusCode, method, url: recordUrl(), response: responseStart },
     });
   } catch (thrown) {
+    if (thrown instanceof ProgramReplacedError) throw thrown;
     const code = networkErrorCode(thrown);
     call.log.debug('a forward failed', { url: redactUrl(), error: code });
     const message = `The upstream could not be reached: ${code}`;

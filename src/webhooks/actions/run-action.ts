@@ -2,6 +2,7 @@
 import { AppError, isTemporary } from '../../base/errors.ts';
 import { endsInTime, type Clock } from '../../base/clock.ts';
 import { isEmptyObject, encodeJson } from '../../base/json/encode.ts';
+import { ProgramReplacedError } from '../../base/lazy-import.ts';
 import type { Logger, LogFields } from '../../base/log.ts';
 import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import { ActionResult } from './action.ts';
@@ -60,8 +61,9 @@ const TIMEOUT_MESSAGE = 'Action timed out';
 /**
  * Returns the result at once when the action does. The caller may be anybody: of a failure it
  * learns the message of a built-in action's `invalid` and of a refused chain; other details are in
- * the log alone. Throws, or rejects with, only errors of a built-in action about our own state:
- * `unavailable`, `unknown_outcome`, `storage_full`, and `SwitchedOffError` of a module.
+ * the log alone. Throws, or rejects with, only errors about our own state: of a built-in action
+ * `unavailable`, `unknown_outcome` and `storage_full`, of any `SwitchedOffError` and
+ * `ProgramReplacedError`.
  */
 export function runAction(
   action: RegisteredAction, call: ActionCall, runner: ActionRunner,
@@ -116,7 +118,7 @@ function toFailedResult(
   }
   // An error about our own state: the run may succeed later.
   if (action.isBuiltIn && isTemporary(thrown)) throw thrown;
-  if (thrown instanceof SwitchedOffError) throw thrown;
+  if (thrown instanceof SwitchedOffError || thrown instanceof ProgramReplacedError) throw thrown;
   if (action.isBuiltIn && thrown instanceof AppError && thrown.code === 'invalid') {
     return ActionResult.fail(thrown.message);
   }

@@ -5,6 +5,7 @@
 import { formatTimestamp, type Clock } from '../../../base/clock.ts';
 import { isChainRefused, nextHop } from '../../../base/webhook-chain.ts';
 import { AppError, messageOf } from '../../../base/errors.ts';
+import { ProgramReplacedError } from '../../../base/lazy-import.ts';
 import { createTaggedLogger } from '../../../base/log.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import { NetworkError, type NetworkErrorKind } from '../../../client/network-error.ts';
@@ -188,7 +189,8 @@ async function makeAttempt(
     if (thrown instanceof AppError) {
       const { retryAfterS = 0 } = thrown.details;
       const attempt = createAttempt(null, messageOf(thrown), null);
-      return { end: 'failed', attempt, retryAfterMs: retryAfterS * 1000, isUnsent: true };
+      const end = thrown instanceof ProgramReplacedError ? 'notAsked' : 'failed';
+      return { end, attempt, retryAfterMs: retryAfterS * 1000, isUnsent: true };
     }
     const end = wasServerNotAsked(thrown) ? 'notAsked' : 'failed';
     return {

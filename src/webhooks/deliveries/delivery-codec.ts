@@ -20,8 +20,8 @@
  *   is a record of its own (delivery-body.ts). Absent where that follows: true if there is `sent`,
  *   else false;
  * - `attemptCount`: the number of all attempts, if not all are kept;
- * - in an attempt of a route, `callerData`: what its caller got, where `data` has more. Absent: the
- *   caller got `data`.
+ * - in an attempt of a route, `callerData`: what its caller got, where `data` has more; empty where
+ *   that is too long. Absent: the caller got `data`.
  *
  * `encodeDelivery` leaves out what follows from other members, such as a `createdAt` that is
  * `updatedAt`; in the attempts of a route also a message that is null and data that is empty. A

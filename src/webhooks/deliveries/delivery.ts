@@ -57,7 +57,10 @@ export type RunAttempt = AttemptTime & {
   readonly message: string | null;
   /** The result's data, with the end of a command's output; null above `ATTEMPT_DATA_BYTES_MAX`. */
   readonly data: object | null;
-  /** The data that the caller got, where the record has more; of a success alone. */
+  /**
+   * The data that the caller got, where the record has more; empty above `ATTEMPT_DATA_BYTES_MAX`.
+   * Of a success alone.
+   */
   readonly callerData?: object;
 };
 
@@ -227,9 +230,12 @@ export function getRouteName({ identifier, route }: Delivery): string {
   return route;
 }
 
-/** What the caller got as data of the last run, which may be less than the record has. */
+/**
+ * The data that the first run to succeed gave its caller; empty where they were too long to keep.
+ * A replay after that run changes nothing of what the caller was told.
+ */
 export function getAnsweredData({ attempts }: Delivery): object {
-  const { callerData, data } = attempts.at(-1) ?? {};
+  const { callerData, data } = attempts.find(({ success }) => success) ?? {};
   return callerData ?? data ?? {};
 }
 

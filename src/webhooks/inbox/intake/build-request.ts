@@ -89,11 +89,11 @@ export function toRunOutcome(
     data: recordData ?? parseData(dataJson),
   };
   // Duplicates are answered what a success was: after a failure the request runs again.
-  const callerData = success && recordData !== null ? parseData(dataJson) : null;
+  const hasCallerData = success && recordData !== null;
   const successEnd = result instanceof CoalescedResult ? 'coalesced' : 'delivered';
   return {
     end: success ? successEnd : 'failed',
-    attempt: callerData === null ? attempt : { ...attempt, callerData },
+    attempt: hasCallerData ? { ...attempt, callerData: parseData(dataJson) ?? {} } : attempt,
     isChainRefused: result instanceof ChainRefusal,
   };
 }

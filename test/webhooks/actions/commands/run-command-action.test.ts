@@ -246,19 +246,39 @@ test('a command has PATH, HOME, what tells of its request, and nothing else', as
   assert.deepEqual(readdirSync(runs), []);
 });
 
-test('a duplicate learns no more of a command than the first request did', async (context) => {
+test('a duplicate learns of a command what the first request did, or nothing', async (context) => {
   for (const output of ['none', 'result']) {
-    const { relay } = await startHook(context, '#!/bin/sh\nseq 2000 | head -c 3000; echo end\n',
-      { output }, { inbox: 'all', deduplicate: { header: 'X-Id' } });
-    const [first, again] = [await call(relay, {}, { 'X-Id': '1' }),
-      await call(relay, {}, { 'X-Id': '1' })];
-    assert.equal(JSON.parse(again.text).message, 'Duplicate');
-    const shown = String(dataOf(again).output ?? '');
-    assert.equal(shown, String(dataOf(first).output ?? ''), output);
-    const requests = await relay.ask('GET', '/api/requests?status=done');
-    assert.match(requests.text, /end\\n/);
-    assert.ok(!requests.text.includes('callerData'));
+    for (const [outputBytes, isRepeated] of [[500, true], [3000, false], [6000, false]] as const) {
+      const { relay } = await startHook(context,
+        `#!/bin/sh\nseq 2000 | head -c ${outputBytes}; echo end\n`,
+        { output }, { inbox: 'all', deduplicate: { header: 'X-Id' } });
+      const [first, again] = [await call(relay, {}, { 'X-Id': '1' }),
+        await call(relay, {}, { 'X-Id': '1' })];
+      assert.equal(JSON.parse(again.text).message, 'Duplicate');
+      assert.deepEqual(dataOf(again),
+        output === 'none' || isRepeated ? dataOf(first) : {}, `${output} ${outputBytes}`);
+      const requests = await relay.ask('GET', '/api/requests?status=done');
+      assert.match(requests.text, /end\\n/);
+      assert.ok(!requests.text.includes('callerData'));
+    }
   }
+});
+
+test('a duplicate is told what the first request was, whatever a replay made', async (context) => {
+  const { relay } = await startHook(context, '#!/bin/sh\necho "$HOOKSHELF_ATTEMPT"\n',
+    { output: 'text' }, { inbox: 'all', deduplicate: { header: 'X-Id' } });
+  const first = await call(relay, {}, { 'X-Id': '1' });
+  const listRequests = async () =>
+    JSON.parse((await relay.ask('GET', '/api/requests')).text) as
+      readonly Record<string, unknown>[];
+  const [{ id } = {}] = await listRequests();
+  const replayed = await relay.ask('POST', `/api/requests/${String(id)}/replay`);
+  assert.equal(replayed.status, 202, replayed.text);
+  await until('it has run again', async () => {
+    const [{ status, routes } = {}] = await listRequests();
+    return status === 'done' && JSON.stringify(routes).includes('"2\\n"');
+  });
+  assert.deepEqual(dataOf(await call(relay, {}, { 'X-Id': '1' })), dataOf(first));
 });
 
 test('arguments and variables hold no credential, in run and retry alike', async (context) => {

@@ -76,6 +76,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
     && !(value instanceof ExactNumber);
 }
 
+/** Whether a member of a body is left out: null removes a member, and counts as none. */
+export function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
 /** The objects among the elements of an array; none of any other value. */
 export function listObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];

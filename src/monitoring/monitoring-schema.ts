@@ -18,7 +18,7 @@ export const statusSchema = objectSchema('Status', {
   isReady: FLAG, reason: [TEXT, 'Why it is not ready; null: it is'],
   isPaused: [FLAG, 'Whether `server.paused` keeps deliveries and kept requests waiting'],
   version: TEXT,
-  commit: [TEXT, 'That of the build, with `-dirty` when files differed from it; null: not known'],
+  commit: [TEXT, 'The commit of the build; `-dirty`: files differed from it; null: not known'],
   node: TEXT, startedAt: TIME,
   server: objectSchema('ServerStatus', {
     urls: [arraySchema(TEXT), 'Where it listens: `http://127.0.0.1:8000`, or `unix:` and a path'],

@@ -15,7 +15,7 @@ import { awaitSecretRoute } from './incoming/awaited-secret.ts';
 import { incomingResource } from './incoming/incoming-resource.ts';
 import { diagnosticRows } from './diagnostics/diagnostic-routes.ts';
 import type { DiagnosisSources } from './diagnostics/run-diagnosis.ts';
-import { chooseSecretShape } from './incoming/verification-member.ts';
+import { chooseSecretShape } from './incoming/sender-secret.ts';
 import { webhookListView } from './records/webhook-list.ts';
 
 export function createIncomingEndpoints(

@@ -4,6 +4,7 @@ import { notFoundError } from '../../resources/not-found.ts';
 import { sendList } from '../../resources/route-specs.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { describePresets } from '../senders/presets/describe-presets.ts';
+import { readNameOrId } from '../incoming/receiving/admitted-request.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import {
@@ -105,11 +106,9 @@ function createDescribedFacts({ sender }: ReadyIncomingWebhook, input: JsonObjec
     method: String(method ?? 'POST'), headers: joinHeaders(rawHeaders), rawHeaders,
     search: String(query ?? ''), body: Buffer.from(encodeJson(payload)),
   };
-  const readEvent = (): string | null => {
-    const scheme = sender?.verifier.scheme;
-    return scheme?.event === undefined ? null
-      : createRequestReader(scheme, request).read(scheme.event);
-  };
+  const scheme = sender?.verifier.scheme;
+  const readEvent = (): string | null => scheme === undefined ? null
+    : readNameOrId(createRequestReader(scheme, request), scheme.event);
   return new Facts({
     payload: () => toPayload(payload) ?? createEmptyPayload(),
     event: () => event === undefined ? readEvent() : String(event),

@@ -17,7 +17,7 @@ import { problemResponses } from '../../server/problem.ts';
 import type { Store } from '../../store/store-port.ts';
 import { incomingResource } from './incoming-resource.ts';
 import { decodeIncomingWebhook, incomingCollection, incomingSchema } from './incoming-webhook.ts';
-import { bringsSecret, isSecretAwaited } from './verification-member.ts';
+import { bringsSecret, isSecretAwaited } from './sender-secret.ts';
 
 const AWAITED_MS = 600_000;
 

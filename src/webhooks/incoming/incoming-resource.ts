@@ -11,7 +11,7 @@ import { healthColumns } from '../health/public-health.ts';
 import { keepSecrets } from '../members/mask-secrets.ts';
 import { keepPreviousSecret, showWebhook } from '../members/rotate-secret.ts';
 import { incomingCollection, incomingSchema } from './incoming-webhook.ts';
-import { isSecretAwaited, keepAwaitedSecret } from './verification-member.ts';
+import { isSecretAwaited, keepAwaitedSecret } from './sender-secret.ts';
 
 export const incomingResource: Resource = {
   path: '/api/incoming-webhooks',

@@ -1,26 +1,26 @@
 /**
- * The member `verification` of an incoming webhook: its rules, the verifier that is compiled from
- * it once for each change of the webhook, and the secret it needs, which a handshake may bring.
+ * The member `verification` of an incoming webhook: its rules, and the verifier that is compiled
+ * from it once for each change of the webhook. The secret that it needs: see sender-secret.ts.
  */
 import { assert } from '../../base/assert.ts';
 import type { FieldError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
-import { suggestName, quote } from '../../base/text/error-message.ts';
-import type { JsonObject, JsonValue, StringSchema } from '../../base/schema.ts';
+import { isAbsent, isJsonObject } from '../../base/fields.ts';
+import { quote } from '../../base/text/error-message.ts';
+import type { JsonObject, StringSchema } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
-import type { WriteCause } from '../../resources/resource.ts';
-import {
-  secretText, type SecretShape, type SecretShapeChoice,
-} from '../members/secret-members.ts';
+import { secretText } from '../members/secret-members.ts';
 import { targetUrlSchema } from '../members/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import type { Preset } from '../senders/presets/preset.ts';
-import { PRESETS, findPreset, getPreset, readScheme } from '../senders/presets/preset-table.ts';
+import {
+  explainUnknownPreset, findPreset, getPreset, readScheme,
+} from '../senders/presets/preset-table.ts';
 import { NEEDS, usesOrigins, type Need } from '../senders/scheme/scheme.ts';
 import { createRejection } from '../senders/verification/verdict.ts';
 import {
   createVerifier, listSecrets, type SecretMembers, type Verifier,
 } from '../senders/verification/verify.ts';
+import { readAwaitedUntil, type AwaitedSecret } from './sender-secret.ts';
 
 /** The preset of webhooks that have a secret and no `verification`: they sign by X-Signature. */
 export const X_SIGNATURE_PRESET = 'hookshelf';
@@ -44,7 +44,7 @@ export const verificationSchema = describeObject({
       schema: {
         kind: 'string', maxLength: 64, mustBe: 'the name of a preset',
         canonical: (name) => findPreset(name) === undefined ? null : name,
-        explain: explainUnknownPreset,
+        explain: (name) => explainUnknownPreset(name),
       },
       isRequired: true,
       description: 'Whose requests these are: GET /api/verification-presets lists them',
@@ -83,52 +83,58 @@ export const verificationSchema = describeObject({
       description: 'For the preset custom: how its sender signs', form: { field: 'json' },
     },
   },
-  check: findVerificationProblems,
+  check: (_, input) => findVerificationProblems(input),
 });
 
 export type Verification = RecordOf<typeof verificationSchema>;
-
-function explainUnknownPreset(name: string): string {
-  return `${quote(name)} is not a known preset`
-    + suggestName(name, PRESETS.map((preset) => preset.name));
-}
 
 function isOrigin(origin: string): boolean {
   return origin === '*' || /^[A-Za-z0-9](?:[A-Za-z0-9._:-]*[A-Za-z0-9])?$/.test(origin);
 }
 
-function findVerificationProblems(verification: JsonObject): FieldError[] {
-  const { preset: name, scheme, toleranceS, origins } = verification;
+/**
+ * Looks at the members as they came: a part of a scheme that did not parse has an error of its own,
+ * and what stands beside it is not wrong for that.
+ */
+function findVerificationProblems(input: JsonObject): FieldError[] {
+  const { preset: name, scheme, origins } = input;
   const preset = findPreset(String(name));
   if (preset === undefined) return [];
-  if (preset.scheme === null && scheme === undefined) {
+  if (preset.scheme === null && isAbsent(scheme)) {
     return [{
       pointer: '/scheme',
       detail: `is needed by the preset ${preset.name}, such as ${formatExampleScheme(undefined)}`,
     }];
   }
   const errors: FieldError[] = [];
-  if (preset.scheme !== null && scheme !== undefined) {
+  if (preset.scheme !== null && !isAbsent(scheme)) {
     const detail = `is for the preset custom alone, not ${preset.name}: remove it`;
     errors.push({ pointer: '/scheme', detail });
   }
-  const { needs, timestamp } = readScheme(verification);
-  for (const need of NEEDS) {
-    const isPresent = verification[need] !== undefined;
-    const isNeeded = Array.isArray(needs) && needs.includes(need);
-    if (isPresent === isNeeded) continue;
-    errors.push({
-      pointer: `/${need}`,
-      detail: isNeeded ? `is needed by the preset ${preset.name}: ${NEED_DESCRIPTIONS[need]}`
-        : `cannot be used by the preset ${preset.name}: remove it`,
-    });
-  }
-  if (origins !== undefined && !usesOrigins(preset.scheme ?? {})) {
+  if (!isAbsent(origins) && !usesOrigins(preset.scheme ?? {})) {
     const detail = `cannot be used by the preset ${preset.name}: remove it`;
     errors.push({ pointer: '/origins', detail });
   }
-  if (toleranceS !== undefined && timestamp === undefined) {
-    const detail = `cannot be used by the preset ${preset.name}, which signs no time: remove it`;
+  return preset.scheme === null && !isJsonObject(scheme) ? errors
+    : [...errors, ...findSchemeMismatches(preset.name, input)];
+}
+
+/** The members that the scheme needs and lacks, and those that it has no use for. */
+function findSchemeMismatches(name: string, input: JsonObject): FieldError[] {
+  const { needs = [], timestamp } = readScheme(input);
+  const neededNames: readonly unknown[] | null = Array.isArray(needs) ? needs : null;
+  const isReadable = neededNames?.every((each) => NEEDS.some((need) => need === each)) ?? false;
+  const errors = NEEDS.flatMap((need): FieldError[] => {
+    const isNeeded = neededNames?.includes(need) ?? false;
+    if (isNeeded === !isAbsent(input[need]) || !isNeeded && !isReadable) return [];
+    return [{
+      pointer: `/${need}`,
+      detail: isNeeded ? `is needed by the preset ${name}: ${NEED_DESCRIPTIONS[need]}`
+        : `cannot be used by the preset ${name}: remove it`,
+    }];
+  });
+  if (!isAbsent(input['toleranceS']) && isAbsent(timestamp)) {
+    const detail = `cannot be used by the preset ${name}, which signs no time: remove it`;
     errors.push({ pointer: '/toleranceS', detail });
   }
   return errors;
@@ -141,9 +147,7 @@ export type SenderVerifier = {
   readonly verifier: Verifier;
 };
 
-type VerifiedMembers = SecretMembers & {
-  readonly verification?: Verification; readonly secretAwaitedUntil?: string;
-};
+type VerifiedMembers = SecretMembers & AwaitedSecret & { readonly verification?: Verification };
 
 /**
  * null: the webhook has no `verification`. `ratePerS` is its rate limit; 0: none. A node of a later
@@ -182,74 +186,4 @@ export function createSenderVerifier(webhook: VerifiedMembers, ratePerS = 0): Se
     ...origins === undefined ? {} : { origins },
     ...ratePerS === 0 ? {} : { ratePerMinute: String(Math.max(1, Math.floor(ratePerS * 60))) },
   }) };
-}
-
-/** The shape of a new secret for a webhook; some secrets can only be made by the sender. */
-export function chooseSecretShape({ verification }: JsonObject): SecretShapeChoice {
-  if (!isJsonObject(verification)) return { shape: 'hex' };
-  const { preset: name, scheme } = verification;
-  const preset = findPreset(String(name));
-  if (preset === undefined) {
-    return { problem: `is needed: ${explainUnknownPreset(String(name))}` };
-  }
-  const shape = preset.scheme === null ? findKeyShape(scheme) : preset.newSecret ?? null;
-  if (shape !== null) return { shape };
-  return {
-    problem: `is needed: only the sender (${preset.sender}) can make it, and shows it here: `
-      + preset.setup.secret,
-  };
-}
-
-/** null: the key is a public key. */
-function findKeyShape(scheme: JsonValue | undefined): SecretShape | null {
-  const { key, algorithm } = isJsonObject(scheme) ? scheme : {};
-  if (algorithm !== 'token' && !String(algorithm).startsWith('hmac-')) return null;
-  return key === 'whsec' || key === 'base64' ? key : 'hex';
-}
-
-/** Whether the sender of a webhook brings its secret with its handshake. */
-export function bringsSecret({ verification }: JsonObject): boolean {
-  const { challenge } = readScheme(verification);
-  return Array.isArray(challenge)
-    && challenge.some((row) => isJsonObject(row) && row['secret'] !== undefined);
-}
-
-/** Whether a webhook without a secret takes that of its sender's next handshake. */
-export function isSecretAwaited(
-  webhook: Pick<VerifiedMembers, 'secretAwaitedUntil'>, nowMs: number,
-): boolean {
-  return nowMs < readAwaitedUntil(webhook);
-}
-
-/** Milliseconds since the epoch; 0: no secret is awaited. */
-function readAwaitedUntil(
-  { secretAwaitedUntil }: Pick<VerifiedMembers, 'secretAwaitedUntil'>,
-): number {
-  return secretAwaitedUntil === undefined ? 0 : Date.parse(secretAwaitedUntil);
-}
-
-/**
- * The webhook with the stored `secretAwaitedUntil` in the place of that of the body. A file that is
- * applied cannot know the secret that a handshake brought: it keeps the stored one.
- */
-export function keepAwaitedSecret(
-  body: JsonObject, current: JsonObject | null, cause: WriteCause,
-): JsonObject {
-  const { secretAwaitedUntil: _, ...webhook } = body;
-  const { secret, secretAwaitedUntil } = current ?? {};
-  if (webhook['secret'] !== undefined || !bringsSecret(webhook)) return webhook;
-  if (secret !== undefined) return cause === 'apply' ? { ...webhook, secret } : webhook;
-  return secretAwaitedUntil === undefined ? webhook : { ...webhook, secretAwaitedUntil };
-}
-
-/** A sentence for each webhook, as callers see it, that has no secret and so refuses requests. */
-export function findWebhooksWithoutSecret(webhooks: readonly JsonObject[]): string[] {
-  return webhooks.flatMap((webhook) => {
-    const { name, pathSegment, verification, hasSecret } = webhook;
-    if (!isJsonObject(verification) || hasSecret !== false) return [];
-    const remedy = bringsSecret(webhook) ? '. Its sender brings it: '
-      + `hookshelf incomingwebhook:await-secret ${String(name ?? pathSegment)}` : '';
-    return [`the incoming webhook ${String(name ?? pathSegment)} has no secret, which the preset `
-      + `${String(verification['preset'])} needs: it refuses every request${remedy}`];
-  });
 }

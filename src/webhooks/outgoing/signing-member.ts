@@ -4,18 +4,17 @@
  */
 import { assert } from '../../base/assert.ts';
 import type { FieldError } from '../../base/errors.ts';
-import { isJsonObject, pointerStep } from '../../base/fields.ts';
+import { isAbsent, isJsonObject, pointerStep } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchemas } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import { RecentValues } from '../../base/structures/recent-values.ts';
 import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
-import { suggestName, quote } from '../../base/text/error-message.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
 import type { SecretShapeChoice } from '../members/secret-members.ts';
 import { findAuthorizationProblems, findHeaderProblems } from '../members/target-rules.ts';
 import {
-  findPreset, findPresetObstacle, getPreset, readScheme, PRESETS,
+  PRESETS, explainUnknownPreset, findPreset, findPresetObstacle, getPreset, readScheme,
 } from '../senders/presets/preset-table.ts';
 import {
   findDeliveryObstacle, findEventHeader, listPlacements,
@@ -55,10 +54,6 @@ const signingSchema = describeObject({
 
 type Signing = RecordOf<typeof signingSchema>;
 
-function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null;
-}
-
 export const signingMembers = {
   signing: {
     schema: signingSchema, label: 'Signed as', form: { group: 'more', field: 'signing' },
@@ -73,9 +68,7 @@ export const signingMembers = {
 
 function findPresetProblem(name: string): string | null {
   const preset = findPreset(name);
-  if (preset === undefined) {
-    return `${quote(name)} is not a known preset${suggestName(name, listSigningPresets())}`;
-  }
+  if (preset === undefined) return explainUnknownPreset(name, listSigningPresets());
   const obstacle = findPresetObstacle(preset);
   return obstacle === null ? null : `${name} cannot be signed as: ${obstacle}`;
 }

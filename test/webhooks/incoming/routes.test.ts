@@ -199,6 +199,10 @@ test('match tells the routes, and the conditions that are false', async (context
   const named = await relay.ask('POST', MATCH, { payload: { ref: 'main' }, event: 'push' });
   assert.deepEqual(named.json['routes'], ['pushes', 'rest'].map((name) =>
     ({ name, matches: true, failed: [] })));
+  // A request that arrives has no event either, where the sender's name is that long.
+  const long = await relay.ask('POST', MATCH,
+    { payload: {}, headers: { 'X-GitHub-Event': 'a'.repeat(1001) } });
+  assert.equal(long.json['event'], null);
   assert.deepEqual(ran, []);
 });
 

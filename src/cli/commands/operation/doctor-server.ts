@@ -5,7 +5,7 @@ import { joinFirst } from '../../../base/text/error-message.ts';
 import { nodeResource } from '../../../nodes/node-resource.ts';
 import { SYSTEM_EVENTS } from '../../../webhooks/actions/event-name.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
-import { findWebhooksWithoutSecret } from '../../../webhooks/incoming/verification-member.ts';
+import { findWebhooksWithoutSecret } from '../../../webhooks/incoming/sender-secret.ts';
 import {
   findEndingCertificates,
 } from '../../../webhooks/outgoing/client-certificate-member.ts';

@@ -15,7 +15,7 @@ import { requestResource } from '../../../webhooks/inbox/request-resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import {
   findWebhooksWithoutSecret, chooseSecretShape,
-} from '../../../webhooks/incoming/verification-member.ts';
+} from '../../../webhooks/incoming/sender-secret.ts';
 import { printWebhook } from './webhook-changes.ts';
 import type { WebhookKind } from './webhook-changes.ts';
 

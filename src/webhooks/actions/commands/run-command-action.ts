@@ -25,7 +25,7 @@ import {
   NOT_STARTED, type HookCommandRun, type CommandRunner, type HookCommandEnd,
 } from './command-runner.ts';
 import { COALESCED, type CommandSlots } from './command-slots.ts';
-import { fillTextTemplate, type TextTemplate } from './text-template.ts';
+import { fillTextTemplate, readsSecret, type TextTemplate } from './text-template.ts';
 import { parseJson } from '../../../base/json/parse.ts';
 import { escapeControls } from '../../../base/text/printable.ts';
 
@@ -115,7 +115,7 @@ async function runCommand(
   } catch (thrown) {
     return toStartFailure(thrown, call, command);
   }
-  logStart(call, run);
+  logStart(call, run, command.arguments);
   const end = await resources.runner.run(run).catch((thrown: unknown) =>
     toStartFailure(thrown, call, command));
   if (end instanceof ActionResult) return end;
@@ -129,10 +129,10 @@ async function runCommand(
   return result;
 }
 
-function logStart({ options, log }: ActionCall, run: HookCommandRun): void {
+function logStart({ log }: ActionCall, run: HookCommandRun, templates: readonly TextTemplate[]):
+void {
   if (log.isWritten?.('debug') === false) return;
   const { file, workingDirectory, environment, files } = run;
-  const templates = Array.isArray(options['arguments']) ? options['arguments'].map(String) : [];
   log.debug('a command starts', {
     command: file, workingDirectory,
     arguments: run.arguments.map((text, index) => namesSecret(templates, index) ? MASK : text),
@@ -141,14 +141,11 @@ function logStart({ options, log }: ActionCall, run: HookCommandRun): void {
   });
 }
 
-const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
-
 /** Whether an argument, by its placeholders or by the option before it, may be a secret. */
-function namesSecret(templates: readonly string[], index: number): boolean {
-  const { [index]: template = '', [index - 1]: previous = '' } = templates;
-  const steps = [...template.matchAll(PLACEHOLDER)].flatMap(([, path = '']) => path.split('.'));
-  return steps.some((step) => isSecretName(step.trim()))
-    || previous.startsWith('-') && isSecretName(previous);
+function namesSecret(templates: readonly TextTemplate[], index: number): boolean {
+  const { [index]: template = [], [index - 1]: [option] = [] } = templates;
+  return readsSecret(template)
+    || typeof option === 'string' && option.startsWith('-') && isSecretName(option);
 }
 
 /** Throws `usage` for a command that must not run, `invalid` for one that cannot. */

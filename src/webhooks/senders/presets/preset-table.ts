@@ -6,7 +6,7 @@ import { findDeliveryObstacle } from '../scheme/placement.ts';
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonValue } from '../../../base/schema.ts';
-import { quote } from '../../../base/text/error-message.ts';
+import { suggestName, quote } from '../../../base/text/error-message.ts';
 import type { Preset } from './preset.ts';
 import { CODE_HOSTS } from './code-hosts.ts';
 import { COMMERCE } from './commerce.ts';
@@ -29,6 +29,12 @@ export function getPreset(name: string): Preset {
   const preset = findPreset(name);
   if (preset !== undefined) return preset;
   throw new AppError('invalid', `this version knows no preset ${quote(name)}`);
+}
+
+export function explainUnknownPreset(
+  name: string, knownNames: readonly string[] = PRESETS.map((preset) => preset.name),
+): string {
+  return `${quote(name)} is not a known preset${suggestName(name, knownNames)}`;
 }
 
 /**

@@ -166,7 +166,9 @@ export const schemeSchema: SchemaOf<Scheme> = {
     ackWithin: { schema: createSecondsSchema(3600) },
     challenge: { schema: { kind: 'array', maxItems: 4, items: handshakeSchema } },
     needs: {
-      schema: { kind: 'array', maxItems: 3, isUnique: true, items: createChoiceSchema(NEEDS) },
+      schema: {
+        kind: 'array', maxItems: NEEDS.length, isUnique: true, items: createChoiceSchema(NEEDS),
+      },
     },
   },
   check: (scheme) => [

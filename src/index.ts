@@ -28,9 +28,9 @@ import type {
 
 export type {
   ActionDescription, ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions, ConfigurationInput,
-  ConfigurationPlan, Delivery, IncomingWebhook, IncomingWebhookExamples, IncomingWebhookInput,
-  OutgoingWebhook, OutgoingWebhookInput, Patch, WebhookActionConfiguration,
-  WebhookActionConfigurationInput,
+  ConfigurationPlan, IncomingWebhook, IncomingWebhookExamples, IncomingWebhookInput,
+  OutgoingWebhook, OutgoingWebhookInput, Patch, PublicDelivery as Delivery,
+  WebhookActionConfiguration, WebhookActionConfigurationInput,
 } from './app/api-types.ts';
 export { AppError } from './base/errors.ts';
 export type { ErrorCode, ErrorDetails, FieldError } from './base/errors.ts';

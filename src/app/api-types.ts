@@ -46,6 +46,7 @@ import type { presetSchema } from '../webhooks/senders/presets/preset-schema.ts'
 
 export type { ActionDescription } from '../webhooks/actions/action-endpoints.ts';
 export type { ConfigurationPlan } from '../webhooks/configuration/document-schema.ts';
+export type { PublicDelivery } from '../webhooks/deliveries/delivery-schema.ts';
 export type { IncomingWebhookExamples } from '../webhooks/diagnostics/diagnostic-schema.ts';
 
 /** A body may repeat the identifier; it must be the one in the path. */
@@ -58,7 +59,6 @@ export type OutgoingWebhook = AnswerOf<typeof outgoingSchema>;
 export type OutgoingWebhookInput = InputOf<KeyedInput<typeof outgoingSchema>>;
 export type WebhookActionConfiguration = AnswerOf<typeof configurationSchema>;
 export type WebhookActionConfigurationInput = InputOf<typeof configurationSchema>;
-export type Delivery = AnswerOf<typeof deliverySchema>;
 export type DeliveryWithRequest = AnswerOf<typeof sentDeliverySchema>;
 export type KeptEvent = AnswerOf<typeof keptEventSchema>;
 export type KeptEventWithDeliveries = AnswerOf<typeof eventWithDeliveriesSchema>;

@@ -2,16 +2,16 @@
 import { resolveWebhookLabel, type WebhookLabel } from '../base/webhook-labels.ts';
 import { badge } from './badge.ts';
 import { formatAnswer } from '../../webhooks/deliveries/attempt-answer.ts';
-import type { Delivery } from '../../app/api-types.ts';
+import type { PublicDelivery } from '../../app/api-types.ts';
 import type { Attempt } from '../../webhooks/deliveries/delivery.ts';
 
 /** Says what else the delivery waits for; null: only for the time of its next attempt. */
-export function formatWait({ waitsFor }: Delivery): string | null {
+export function formatWait({ waitsFor }: PublicDelivery): string | null {
   return waitsFor === null ? null : 'waits: its webhook is off';
 }
 
 /** The status; a pending delivery of which an attempt has failed is called failing. */
-export function deliveryBadge({ status, attempts }: Delivery): HTMLElement {
+export function deliveryBadge({ status, attempts }: PublicDelivery): HTMLElement {
   return badge(status === 'pending' && attempts.length > 0 ? 'failing' : status);
 }
 
@@ -25,12 +25,12 @@ export function formatAttempt({ statusCode, error, success, message }: Attempt):
 }
 
 /** The event, or what a delivery without one is. */
-export function formatEvent({ event, kind }: Delivery): string {
+export function formatEvent({ event, kind }: PublicDelivery): string {
   return event ?? (kind === 'route' ? 'A request' : 'A forward');
 }
 
 /** A label of the target, also when the webhook was removed or there is none. */
-export function createTargetLabel({ hook, hookName, target, route }: Delivery): WebhookLabel {
+export function createTargetLabel({ hook, hookName, target, route }: PublicDelivery): WebhookLabel {
   const label = resolveWebhookLabel(hook);
   if (route !== null) return { title: hookName ?? label.endpoint, endpoint: `route ${route}` };
   const endpoint = target ?? label.endpoint;

@@ -13,7 +13,7 @@ import { factList, stackedTable } from '../parts/tables.ts';
 import {
   detailedWebhookState, lastFailure, webhookLabel,
 } from '../parts/webhook-cells.ts';
-import type { Delivery, OutgoingWebhook } from '../../app/api-types.ts';
+import type { OutgoingWebhook, PublicDelivery } from '../../app/api-types.ts';
 import type { StatisticsReport } from '../../monitoring/monitoring-schema.ts';
 
 /** At most so many webhooks are shown, the most urgent first; the list has them all. */
@@ -46,7 +46,7 @@ async function fetchOverview(): Promise<Overview> {
     getPage<OutgoingWebhook>(`${webhooksPath}?sort=state&limit=${SHOWN_MAX}`),
     countItems(webhooksPath, { state: 'failing' }),
     countItems(webhooksPath, { state: 'off' }),
-    getPage<Delivery>('/api/deliveries?status=pending&limit=1'),
+    getPage<PublicDelivery>('/api/deliveries?status=pending&limit=1'),
     countItems('/api/deliveries', { status: 'failed' }),
     getJson<StatisticsReport>('/api/statistics?window=1h'),
   ]);

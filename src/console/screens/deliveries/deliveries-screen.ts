@@ -13,7 +13,7 @@ import {
   createTargetLabel, deliveryBadge, formatAttempt, formatEvent, formatWait,
 } from '../../parts/delivery-text.ts';
 import { loadScript } from '../script-loader.ts';
-import type { Delivery } from '../../../app/api-types.ts';
+import type { PublicDelivery } from '../../../app/api-types.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
 const STATUS_LABELS: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ export const deliveriesScreen: Screen = {
     if (id !== undefined) {
       return openOnDemand(container, async () => (await loadScript('records')).openDelivery, id);
     }
-    return openLiveList<Delivery>(container, query, {
+    return openLiveList<PublicDelivery>(container, query, {
       title: 'Deliveries', name: 'deliveries', nouns: ['delivery', 'deliveries'],
       baseQuery: { order: 'newest', limit: '100' },
       getKey: ({ identifier }) => identifier,
@@ -35,7 +35,7 @@ export const deliveriesScreen: Screen = {
         { title: 'Created', kind: 'short', cell: ({ createdAt }) => timeElement(createdAt) },
         { title: 'Event', kind: 'wide', cell: formatEvent },
         ...callerSession.isCustomer ? []
-          : [{ title: 'Kind', kind: 'extra', cell: ({ kind }: Delivery) => kind } as const],
+          : [{ title: 'Kind', kind: 'extra', cell: ({ kind }: PublicDelivery) => kind } as const],
         {
           title: 'To', kind: 'wide',
           cell: (delivery) => webhookLabel(createTargetLabel(delivery)),

@@ -16,7 +16,7 @@ import { webhookLabel } from '../../parts/webhook-cells.ts';
 import { formatResponse, runStep, timeline, type TimelineStep } from '../../parts/timeline.ts';
 import { factList, headerTable } from '../../parts/tables.ts';
 import { asyncButton } from '../../parts/buttons.ts';
-import type { Delivery, DeliveryWithRequest } from '../../../app/api-types.ts';
+import type { DeliveryWithRequest, PublicDelivery } from '../../../app/api-types.ts';
 import type { Attempt } from '../../../webhooks/deliveries/delivery.ts';
 
 /** A delivery, and whether a screen shows its event. */
@@ -92,7 +92,7 @@ function createStep(attempt: Attempt): TimelineStep {
 }
 
 function actions(
-  container: HTMLElement, { identifier, request, status }: Delivery, refresh: () => void,
+  container: HTMLElement, { identifier, request, status }: PublicDelivery, refresh: () => void,
 ): HTMLElement[] {
   // A route's delivery is run again, and ends, with its request alone.
   if (request !== null) {
@@ -102,7 +102,7 @@ function actions(
   const button = (name: string, path: string, body: object, notice: string): HTMLElement =>
     asyncButton(name, async () => {
       const { body: result } =
-        await callApi<Delivery>('POST', apiPath('deliveries', identifier, path), { body });
+        await callApi<PublicDelivery>('POST', apiPath('deliveries', identifier, path), { body });
       showNotice(notice);
       if (result.identifier === identifier) refresh();
       else goIfStillHere(container, ['deliveries', result.identifier]);

@@ -15,7 +15,7 @@ import { factList, stackedTable } from '../../parts/tables.ts';
 import { openRecordView } from '../../parts/record-view.ts';
 import { backLink, goIfStillHere, goToList, heading } from '../../parts/screen.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
-import type { Delivery, KeptEventWithDeliveries } from '../../../app/api-types.ts';
+import type { KeptEventWithDeliveries, PublicDelivery } from '../../../app/api-types.ts';
 import { openBackfillDialog } from '../../parts/backfill.ts';
 import { cancelEvent } from './cancel-event.ts';
 
@@ -98,12 +98,12 @@ function chooseWebhook(
 /** Sends the payload byte for byte, durably. Resolves with the delivery. */
 async function sendTo(
   webhook: string, { id, name, key, payloadBytes }: KeptEventWithDeliveries,
-): Promise<Delivery> {
+): Promise<PublicDelivery> {
   const response = await sendRequest('GET', apiPath('events', id, 'payload'));
   if (!response.ok) throw new Error(`its ${formatQuantity(payloadBytes, 'byte')} are not kept`);
   const members = encodeJson({ event: name, ...key === null ? {} : { key } }).slice(1);
   const path = apiPath('outgoing-webhooks', webhook, 'deliveries');
-  const { body } = await callApi<Delivery>('POST', path, {
+  const { body } = await callApi<PublicDelivery>('POST', path, {
     raw: `{"payload":${await response.text()},${members}`,
     headers: { 'Content-Type': 'application/json' },
   });

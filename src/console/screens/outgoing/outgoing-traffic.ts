@@ -11,7 +11,7 @@ import { deliveryBadge, formatAttempt, formatEvent } from '../../parts/delivery-
 import { lineChart } from '../../parts/line-chart.ts';
 import { keepCurrent } from '../../parts/screen.ts';
 import { stackedTable } from '../../parts/tables.ts';
-import type { Delivery, OutgoingWebhook } from '../../../app/api-types.ts';
+import type { OutgoingWebhook, PublicDelivery } from '../../../app/api-types.ts';
 import type { WebhookStatistics } from '../../../webhooks/health/webhook-statistics.ts';
 
 const LAST_DELIVERIES = 10;
@@ -20,8 +20,8 @@ const LAST_DELIVERIES = 10;
 type Traffic = {
   readonly webhook: OutgoingWebhook;
   readonly etag: string;
-  readonly latest: readonly Delivery[];
-  readonly waiting: { readonly first: Delivery | undefined; readonly count: number };
+  readonly latest: readonly PublicDelivery[];
+  readonly waiting: { readonly first: PublicDelivery | undefined; readonly count: number };
   readonly failedCount: number;
 };
 
@@ -56,8 +56,8 @@ async function fetchTraffic(identifier: string): Promise<Traffic> {
     appendQuery('/api/deliveries', { hook: identifier, ...query });
   const [{ body: webhook, etag }, latest, waiting, failedCount] = await Promise.all([
     callApi<OutgoingWebhook>('GET', apiPath('outgoing-webhooks', identifier)),
-    getJson<readonly Delivery[]>(list({ order: 'newest', limit: String(LAST_DELIVERIES) })),
-    getPage<Delivery>(list({ status: 'pending', limit: '1' })),
+    getJson<readonly PublicDelivery[]>(list({ order: 'newest', limit: String(LAST_DELIVERIES) })),
+    getPage<PublicDelivery>(list({ status: 'pending', limit: '1' })),
     countItems('/api/deliveries', { hook: identifier, status: 'failed' }),
   ]);
   const { items: [first], total } = waiting;
@@ -89,7 +89,7 @@ function render(
 /** Why the oldest pending delivery is not sent yet. */
 function explainWait(
   { enabled, health: { nextProbeAt, waitsFor } }: OutgoingWebhook,
-  { attempts, nextAttemptAt }: Delivery,
+  { attempts, nextAttemptAt }: PublicDelivery,
 ): readonly Child[] {
   const last = attempts.at(-1);
   const failed = last === undefined ? ''
@@ -109,7 +109,7 @@ function explainWait(
   return [`${failed}it is tried `, timeElement(nextAttemptAt)];
 }
 
-function renderDelivery(delivery: Delivery): readonly Child[] {
+function renderDelivery(delivery: PublicDelivery): readonly Child[] {
   const { identifier, createdAt, attempts } = delivery;
   const last = attempts.at(-1);
   return [

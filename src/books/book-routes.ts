@@ -225,8 +225,10 @@ const IMPORT_RESPONSE: ResponseSpec = {
     + 'title and first author, in `merged` how many of the unchanged ones are of books that were '
     + 'merged into others, and in `alike` the first of each by `line`, `title` and `id`, with the '
     + '`otherId` of that book; in `putAside` in how many records the model refused what they say '
-    + 'of a member, by member: it is in `metadata.source`; in `ownColumns` in how many records of '
-    + 'a csv a column that is no member has a text, by column: it is in `metadata`. '
+    + 'of a member, or a date is not of the reading that the book has, by member: it is in '
+    + '`metadata.source`; `firstPutAside` and `firstLeftOut` have the first record of each; '
+    + 'in `ownColumns` in how many records of a csv a column that is no member has a text, by '
+    + 'column: it is in `metadata`. '
     + '`error` is there when the import ended early; what it counts is stored even then. '
     + 'Read while you send: after 8 MiB of answer that nobody takes, the body waits.',
   mediaType: JSON_LINES,

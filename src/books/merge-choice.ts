@@ -11,9 +11,9 @@ export const COMBINED_MEMBERS: readonly string[] = ['keywords', 'reading.shelves
 /** A merge that unites the metadata of two books keeps in them what is not chosen. */
 export const METADATA = 'metadata';
 
-const STATUS = 'reading.status';
-const STARTED_ON = 'reading.startedOn';
-const FINISHED_ON = 'reading.finishedOn';
+export const STATUS = 'reading.status';
+export const STARTED_ON = 'reading.startedOn';
+export const FINISHED_ON = 'reading.finishedOn';
 /** The dates of a reading. */
 export const READING_DATES: readonly string[] = [STARTED_ON, FINISHED_ON];
 /** The statuses of a book whose last reading has not ended. */
@@ -30,21 +30,24 @@ type Members = Readonly<Record<string, unknown>>;
  *
  * - A book that is not read yet has those of the other, if that is read: unless the book was begun
  *   again after the other had ended. Otherwise it does not get a date on which it was finished.
- * - A date that would end the reading before its start stays behind.
+ * - Any other book gets no date of another reading.
  */
 export function chooseValues(own: Members, others: Members): ReadonlyMap<string, MergeChoice> {
   const choices = new Map(Object.keys({ ...own, ...others })
     .map((name) => [name, chooseValue(name, own[name], others[name])] as const));
-  if (OPEN_STATUSES.includes(own[STATUS])) {
-    const isReadSince = others[STATUS] === 'read'
-      && !areContrary(own[STARTED_ON], others[FINISHED_ON]);
+  const isOpen = OPEN_STATUSES.includes(own[STATUS]);
+  const isReadSince = isOpen && others[STATUS] === 'read'
+    && !isEarlier(others[FINISHED_ON], own[STARTED_ON]);
+  if (isOpen) {
     for (const name of isReadSince ? [STATUS, ...READING_DATES] : [FINISHED_ON]) {
       if (!isNone(others[name])) choices.set(name, isReadSince ? 'other' : 'own');
     }
   }
   const additions = Object.fromEntries(
     Object.entries(others).filter(([name]) => choices.get(name) === 'other'));
-  for (const name of listRefusedDates(own, additions)) choices.set(name, 'own');
+  const refusedDates = !isReadSince && areTwoReadings(own, others)
+    ? READING_DATES : listRefusedDates(own, additions);
+  for (const name of refusedDates) if (choices.has(name)) choices.set(name, 'own');
   return choices.set(METADATA, 'both');
 }
 
@@ -54,13 +57,20 @@ export function chooseValues(own: Members, others: Members): ReadonlyMap<string,
  */
 export function listRefusedDates(book: Members, added: Members): readonly string[] {
   const [started, finished] = READING_DATES.map((name) => added[name] ?? book[name]);
-  return areContrary(started, finished)
+  return isEarlier(finished, started)
     ? READING_DATES.filter((name) => added[name] !== undefined) : [];
 }
 
-function areContrary(started: unknown, finished: unknown): boolean {
-  return typeof started === 'string' && typeof finished === 'string'
-    && isBefore(finished, started);
+/** Whether one reading had certainly ended when the other began, or both ended at two dates. */
+export function areTwoReadings(own: Members, others: Members): boolean {
+  return [[own, others], [others, own]].some(([left = {}, right = {}]) =>
+    isEarlier(left[FINISHED_ON], right[STARTED_ON])
+      || isEarlier(left[FINISHED_ON], right[FINISHED_ON]));
+}
+
+/** Whether both are dates, and the first is certainly before the second. */
+export function isEarlier(date: unknown, otherDate: unknown): boolean {
+  return typeof date === 'string' && typeof otherDate === 'string' && isBefore(date, otherDate);
 }
 
 /** An undefined value or an empty list is none. */

@@ -42,6 +42,14 @@ test('a book that was read takes status and dates to one that was not, together'
   }
 });
 
+test('a book gets no date of another reading', () => {
+  const others = { startedOn: '2020-01-02', finishedOn: '2020-03-04', owned: true };
+  for (const [own, names] of [
+    [{ finishedOn: '2023' }, ['owned']], [{ finishedOn: '2019' }, ['owned']],
+    [{ finishedOn: '2020-03' }, ['startedOn', 'owned']],
+  ] as const) assert.deepEqual(listTaken(own, others), names, JSON.stringify(own));
+});
+
 test('a date that would end a reading before its start stays behind', () => {
   assert.deepEqual(listTaken({ startedOn: '2019-05' }, { finishedOn: '2016', owned: true }),
     ['owned']);

@@ -28,11 +28,14 @@ type RecordResult =
     readonly line: number; readonly id: string | null;
     readonly status: 'imported' | 'replaced' | 'updated' | 'unchanged';
     /**
-     * Only in a verbose report, for new and changed books, and for those that keep what their
-     * source says no more.
+     * Only in a verbose report, for new and changed books, and for those of which there is
+     * something to tell in `values`.
      */
     readonly title?: string; readonly members?: readonly string[];
-    /** See `ImportedBook.changes`; absent where there are none. */
+    /**
+     * See `ImportedBook.changes`; also what is put aside or left out, by the names that these are
+     * counted by. Absent where there are none.
+     */
     readonly values?: Readonly<Record<string, string>>;
   }
   | { readonly line: number; readonly status: 'otherType'; readonly type: string }
@@ -55,7 +58,10 @@ type ImportCount = {
   readonly skipped: number;
   readonly existing: number;
   readonly dryRun: boolean;
-  /** In how many records a field did not fit into `metadata`, by its name. */
+  /**
+   * In how many records a field did not fit into `metadata`, or a date of a file from here
+   * contradicts the book's other, by its name.
+   */
   readonly leftOut: Readonly<Record<string, number>>;
   /** How many records are no books, by their types; absent: none. */
   readonly otherTypes?: Readonly<Record<string, number>>;
@@ -69,9 +75,11 @@ type ImportCount = {
    * the record says, by its name; absent: in none.
    */
   readonly keptMembers?: Readonly<Record<string, number>>;
-  /** The first record of each of these, by the member; absent: there is none. */
+  /** The first record of each of these, by the name; absent: there is none. */
   readonly firstReplaced?: FirstRecords;
   readonly firstKept?: FirstRecords;
+  readonly firstPutAside?: FirstRecords;
+  readonly firstLeftOut?: FirstRecords;
   /** How many of the imported ones the same import would add once more; absent: none. */
   readonly unmatchable?: number;
   /**
@@ -94,8 +102,8 @@ type ImportCount = {
   /** The first record of each of these three; absent: there is none. */
   readonly alike?: Readonly<Partial<Record<AlikeRemark, AlikeBooks>>>;
   /**
-   * In how many records the model refused a value of a member, or the value is in doubt, by its
-   * name; absent: in none.
+   * In how many records the model refused a value of a member, the value is in doubt, or a date is
+   * not of the reading that the book has, by its name; absent: in none.
    */
   readonly putAside?: Readonly<Record<string, number>>;
   /** In how many records a column of a person's own has a text, by its name; absent: in none. */
@@ -104,16 +112,16 @@ type ImportCount = {
 
 type AlikeRemark = Remark | 'merged';
 
-type FirstRecords = Readonly<Record<string, { readonly line: number; readonly title: string }>>;
+/** `record` is its number, from 1: several may stand on a line. */
+type FirstRecord = { readonly line: number; readonly record: number; readonly title: string };
+
+type FirstRecords = Readonly<Record<string, FirstRecord>>;
 
 /**
  * A new book, and the book that it is like: an id is null where a dry run would have added it. Or
  * the record of a merged book with its id, if the file has one, and the book that took it in.
  */
-type AlikeBooks = {
-  readonly line: number; readonly title: string;
-  readonly id: string | null; readonly otherId: string | null;
-};
+type AlikeBooks = FirstRecord & { readonly id: string | null; readonly otherId: string | null };
 
 /** The most lines of a brief report: its reader may read only after sending all. */
 const BRIEF_LINES_MAX = 1000;
@@ -144,10 +152,10 @@ export class Importer {
   /** How often each outcome has come; `broken`: the record cannot be imported. */
   readonly #outcomes = new NameCounts<ImportedBook['outcome'] | 'broken'>();
   readonly #otherTypes = new NameCounts();
-  readonly #leftOut = new NameCounts();
-  readonly #replaced = new CountedMembers();
-  readonly #kept = new CountedMembers();
-  readonly #putAside = new NameCounts();
+  readonly #leftOut = new NamedRecords();
+  readonly #replaced = new NamedRecords();
+  readonly #kept = new NamedRecords();
+  readonly #putAside = new NamedRecords();
   readonly #ownColumns = new NameCounts();
   readonly #remarks = new NameCounts<'unmatchable' | 'withoutId' | AlikeRemark>();
   readonly #alike: Partial<Record<AlikeRemark, AlikeBooks>> = {};
@@ -172,6 +180,7 @@ export class Importer {
       skipped: existing + outcomes.count('repeated') + outcomes.count('ambiguous')
         + outcomes.count('broken'),
       existing, dryRun: this.#isDryRun, leftOut: this.#leftOut.toObject(),
+      ...this.#leftOut.isEmpty ? {} : { firstLeftOut: this.#leftOut.first },
       ...this.#otherTypes.isEmpty ? {} : { otherTypes: this.#otherTypes.toObject() },
       ...this.#replaced.isEmpty ? {}
         : { replacedMembers: this.#replaced.toObject(), firstReplaced: this.#replaced.first },
@@ -179,7 +188,8 @@ export class Importer {
         : { keptMembers: this.#kept.toObject(), firstKept: this.#kept.first },
       ...this.#remarks.toObject(),
       ...Object.keys(this.#alike).length === 0 ? {} : { alike: this.#alike },
-      ...this.#putAside.isEmpty ? {} : { putAside: this.#putAside.toObject() },
+      ...this.#putAside.isEmpty ? {}
+        : { putAside: this.#putAside.toObject(), firstPutAside: this.#putAside.first },
       ...this.#ownColumns.isEmpty ? {} : { ownColumns: this.#ownColumns.toObject() },
     };
   }
@@ -289,25 +299,31 @@ export class Importer {
       if (record.id !== id) return this.#reportSkipped(parsed, id, BOOK_EXISTS, true);
       return this.#report({ line, status: 'skipped', id, detail: ID_EXISTS }, true);
     }
-    for (const name of new Set([...parsed.leftOut, ...leftOut])) this.#leftOut.add(name);
-    for (const name of parsed.putAside) this.#putAside.add(name);
     for (const name of parsed.ownColumns) this.#ownColumns.add(name);
-    const title = String(record.fields['title']);
-    for (const name of result.replacedNames ?? []) this.#replaced.addOf({ line, title }, name);
-    for (const name of result.stayingNames ?? []) this.#kept.addOf({ line, title }, name);
-    const hasChanges = Object.keys(changes).length > 0;
-    const names = this.#isVerbose && (outcome !== 'unchanged' || hasChanges)
-      ? { title, members: Object.keys(changes) } : {};
-    const values = this.#isVerbose && hasChanges ? { values: changes } : {};
-    return this.#report({ line, status: outcome, id, ...names, ...values });
+    const first = describeRecord(parsed);
+    const leftOutNames = [...new Set([...parsed.leftOut, ...leftOut])];
+    const putAsideNames = [...new Set([...parsed.putAside, ...result.putAside ?? []])];
+    this.#leftOut.addAll(leftOutNames, first);
+    this.#putAside.addAll(putAsideNames, first);
+    this.#replaced.addAll(result.replacedNames ?? [], first);
+    this.#kept.addAll(result.stayingNames ?? [], first);
+    if (!this.#isVerbose) return this.#report({ line, status: outcome, id });
+    const values = {
+      ...changes, ...nameEach(putAsideNames, 'put aside'), ...nameEach(leftOutNames, 'left out'),
+    };
+    const hasValues = Object.keys(values).length > 0;
+    const names = outcome !== 'unchanged' || hasValues
+      ? { title: first.title, members: Object.keys(values) } : {};
+    return this.#report(
+      { line, status: outcome, id, ...names, ...hasValues ? { values } : {} });
   }
 
   /** Counts a record that is like another book, and keeps the first. */
   #remarkAlike(
-    remark: AlikeRemark, { line, record }: ParsedRecord, id: string | null, otherId: string | null,
+    remark: AlikeRemark, parsed: ParsedRecord, id: string | null, otherId: string | null,
   ): void {
     this.#remarks.add(remark);
-    this.#alike[remark] ??= { line, title: String(record.fields['title']), id, otherId };
+    this.#alike[remark] ??= { ...describeRecord(parsed), id, otherId };
   }
 
   /** The line of a record that is not imported, which names it for a person. */
@@ -327,6 +343,14 @@ export class Importer {
     this.#linesReported += 1;
     return `${encodeJson(result)}\n`;
   }
+}
+
+function describeRecord({ line, number, record }: ParsedRecord): FirstRecord {
+  return { line, record: number, title: String(record.fields['title']) };
+}
+
+function nameEach(names: readonly string[], text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, text]));
 }
 
 function identify(
@@ -352,11 +376,12 @@ class NameCounts<Name extends string = string> {
     return this.#counts.get(name) ?? 0;
   }
 
-  /** Counts the name; one that is new after NAMES_MAX others counts as `…`. */
-  add(name: Name): void {
+  /** Counts the name, and returns it as it is counted: after NAMES_MAX others a new one is `…`. */
+  add(name: Name): string {
     const short = name.slice(0, NAME_LENGTH_MAX).toWellFormed();
     const countedName = this.#counts.has(short) || this.#counts.size < NAMES_MAX ? short : OTHERS;
     this.#counts.set(countedName, (this.#counts.get(countedName) ?? 0) + 1);
+    return countedName;
   }
 
   toObject(): Readonly<Record<string, number>> {
@@ -364,16 +389,15 @@ class NameCounts<Name extends string = string> {
   }
 }
 
-/** How often each member of the model has occurred, and the first record with it. */
-class CountedMembers extends NameCounts {
-  readonly #first: Record<string, FirstRecords[string]> = {};
+/** How often each name has occurred, and the first record with it. */
+class NamedRecords extends NameCounts {
+  readonly #first: Record<string, FirstRecord> = {};
 
   get first(): FirstRecords {
     return this.#first;
   }
 
-  addOf(record: FirstRecords[string], name: string): void {
-    this.add(name);
-    this.#first[name] ??= record;
+  addAll(names: readonly string[], record: FirstRecord): void {
+    for (const name of names) this.#first[this.add(name)] ??= record;
   }
 }

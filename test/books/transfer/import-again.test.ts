@@ -266,7 +266,10 @@ test('members of the reading count one by one: what was edited here stays', asyn
   assert.deepEqual(await readReading(),
     { ...mine, status: 'read', finishedOn: '2024-03', shelves: ['new'] });
   const { count } = await importFile(createFile({ startedOn: '2025' }), '?format=json&match=isbn');
-  assert.deepEqual(count['leftOut'], { 'reading.startedOn': 1 });
+  assert.deepEqual([count['leftOut'], count['putAside'], count['firstPutAside']], [
+    {}, { 'reading.startedOn': 1 },
+    { 'reading.startedOn': { line: 1, record: 1, title: 'A' } },
+  ]);
   assert.equal(await importReading({ rating: 2, owned: true }, '&onMatch=fill'), 'updated');
   assert.deepEqual(await readReading(),
     { ...mine, status: 'read', finishedOn: '2024-03', shelves: ['new'], owned: true });
@@ -414,7 +417,7 @@ test('of several books a record is the one with its own id, and another is told'
   assert.equal(twice['sameIsbn'], 1);
   const { results, count } = await importFile(storygraph.replace(',4\n', ',5\n'),
     '?format=storygraph&match=isbn');
-  const told = { line: 2, title: 'A', id: second?.['id'], otherId: first?.['id'] };
+  const told = { line: 2, record: 1, title: 'A', id: second?.['id'], otherId: first?.['id'] };
   assert.deepEqual([results[0]?.['status'], results[0]?.['id']], ['updated', second?.['id']]);
   assert.deepEqual([count['skipped'], count['sameIsbn'], count['alike']],
     [0, 1, { sameIsbn: told }]);
@@ -435,6 +438,24 @@ test('what a source says no more stays, and is told as unchanged', async () => {
     await importFile(file('5', ''), '?format=goodreads&verbose=true');
   assert.deepEqual(changed?.['members'], ['reading.review', 'reading.rating']);
 });
+
+test('a verbose report names each record with something that is put aside or left out',
+  async () => {
+    const file = toCsv([
+      ['1', 'A', 'X', '9.78E+12', '0', '3', '', ''],
+      ['2', 'B', 'Y', '', '', '', `<b>${'r'.repeat(20_000)}</b>`, ''],
+    ]);
+    for (const status of ['imported', 'unchanged']) {
+      const { results } = await importFile(file, '?format=goodreads&verbose=true');
+      assert.deepEqual(results.map(({ id: _, ...result }) => result), [
+        { line: 2, status, title: 'A', members: ['isbn'], values: { isbn: 'put aside' } },
+        {
+          line: 3, status, title: 'B', members: ['My Review'],
+          values: { 'My Review': 'left out' },
+        },
+      ]);
+    }
+  });
 
 test('records that are no books are numbered too', async () => {
   const bad = 'TY  - BOOK\nID  - bad\nER  - \n';

@@ -188,6 +188,64 @@ test('a fill adds the keywords and shelves that the book has not', async () => {
   }
 });
 
+test('a date that contradicts the one of the book is kept beside, and told with its book',
+  async () => {
+    await importFile('librarything', withDates('2021-05-20', ''));
+    const file = storygraphFile({ date: '2019/03/01' });
+    const { count } = await importFile('storygraph', file);
+    assert.deepEqual([count['updated'], count['leftOut'], count['putAside']],
+      [1, {}, { 'reading.finishedOn': 1 }]);
+    assert.deepEqual(count['firstPutAside'],
+      { 'reading.finishedOn': { line: 2, record: 1, title: 'A' } });
+    const { reading, metadata: { source } } = await readBook();
+    assert.deepEqual([reading.startedOn, reading.finishedOn], ['2021-05-20', undefined]);
+    assert.deepEqual(source.storygraph.members, { 'reading.finishedOn': '2019-03-01' });
+    const stored = await readBooks();
+    assert.equal((await importFile('storygraph', file)).count['unchanged'], 1);
+    assert.equal(await readBooks(), stored);
+  });
+
+test('the dates of a book are those of its last reading, whichever program comes first',
+  async () => {
+    const earlier = ['librarything', withDates('2021-05-20', '2021-06-01')] as const;
+    const later = ['storygraph', storygraphFile({ date: '2023/02/03' })] as const;
+    for (const files of [[earlier, later], [later, earlier]]) {
+      for (const [format, file] of [...files, ...files]) await importFile(format, file);
+      const { id, reading, metadata: { source } } = await readBook();
+      assert.deepEqual([reading.startedOn, reading.finishedOn], [undefined, '2023-02-03']);
+      assert.deepEqual(source.librarything.members,
+        { 'reading.startedOn': '2021-05-20', 'reading.finishedOn': '2021-06-01' });
+      await server.ask('DELETE', `/api/books/${id}`);
+    }
+  });
+
+test('a start that somebody set here stays, and a source may correct its own dates', async () => {
+  await importFile('librarything', withDates('', '2021-06-01'));
+  const { id } = await readBook();
+  await edit(id, { reading: { startedOn: '2021-05-20' } });
+  await importFile('librarything', withDates('', '2021-05-30'));
+  await importFile('librarything', withDates('', '2021-06-02'));
+  const { reading } = await readBook();
+  assert.deepEqual([reading.startedOn, reading.finishedOn], ['2021-05-20', '2021-06-02']);
+});
+
+test('a book that is read again is not read by what another program says of before', async () => {
+  await importFile('librarything',
+    withDates('2024-01-10', '').replace('Favorites', 'Currently reading'));
+  await importFile('storygraph', storygraphFile({ status: 'read', date: '2021/06/01' }));
+  const { reading, metadata: { source } } = await readBook();
+  assert.deepEqual([reading.status, reading.startedOn], ['reading', '2024-01-10']);
+  assert.deepEqual(source.storygraph.members,
+    { 'reading.status': 'read', 'reading.finishedOn': '2021-06-01' });
+});
+
+test('a fill adds no date of another reading', async () => {
+  await importFile('storygraph', storygraphFile({ date: '2023/02/03' }));
+  await importFile('librarything', withDates('2021-05-20', '2021-06-01'), '&onMatch=fill');
+  const { reading } = await readBook();
+  assert.deepEqual([reading.startedOn, reading.finishedOn], [undefined, '2023-02-03']);
+});
+
 test('a fill gives a book that is not read yet no date on which it was finished', async () => {
   const { text } = await server.ask('POST', '/api/books',
     JSON.stringify({ title: 'A', isbn: ISBN, reading: { status: 'reading' } }));
@@ -227,7 +285,7 @@ test('of two values without room the new one is left out, and named', async () =
   const { count } = await importFile('storygraph', storygraphFile({ review: 'r'.repeat(18_000) }));
   assert.deepEqual([count['leftOut'], count['keptMembers'], count['firstKept']], [
     { 'storygraph.reading.review': 1 }, { 'reading.review': 1 },
-    { 'reading.review': { line: 2, title: 'A' } },
+    { 'reading.review': { line: 2, record: 1, title: 'A' } },
   ]);
   assert.equal((await readBook()).reading.review, JSON.parse(text).reading.review);
 });
@@ -421,6 +479,12 @@ test('an export of ours comes back unchanged in the format that a book came from
   assert.deepEqual([count['updated'], count['unchanged']], [0, 1]);
   assert.equal(await readBooks(), stored);
 });
+
+/** The file with the dates between which the book was read. */
+function withDates(startedOn: string, finishedOn: string): string {
+  const [columns = '', row = ''] = LIBRARYTHING.split('\n');
+  return `${columns}\tDate Started\tDate Read\n${row}\t${startedOn}\t${finishedOn}\n`;
+}
 
 type StorygraphBook = {
   readonly tags?: string; readonly rating?: string; readonly review?: string;

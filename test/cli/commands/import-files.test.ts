@@ -136,8 +136,10 @@ test('a check tells of values that are put aside, and of ISBNs that the catalog 
     const file = 'Book Id,Title,Author,ISBN13,My Rating,Number of Pages\n'
       + '1,Emma,Jane Austen,9780141439587,5,300\n2,B,X,9.78E+12,7,\n3,C,X,9780141439588,,0\n';
     const notes = [
-      'hookshelf: put aside: isbn in 2 records, not valid; see metadata.source',
-      'hookshelf: put aside: reading.rating in 1 record, not valid; see metadata.source',
+      'hookshelf: put aside: isbn in 2 records, the first is "B" (line 3): not valid; see '
+        + 'metadata.source',
+      'hookshelf: put aside: reading.rating in 1 record, it is "B" (line 3): not valid; see '
+        + 'metadata.source',
     ];
     const isbnNote = 'hookshelf: 1 new book would have the ISBN of another book: it is "Emma" '
       + '(line 2); with --match isbn the import updates that book instead';
@@ -169,8 +171,10 @@ test('what a spreadsheet has damaged is told, and books with a rounded ISBN stay
       const { stdout, stderr } = await importAs('storygraph', storygraph);
       assert.equal(stdout, `${counts}, skipped 0\n`);
       assert.deepEqual(stderr.split('\n').slice(1, 3), [
-        'hookshelf: put aside: isbn in 2 records, not valid; see metadata.source',
-        'hookshelf: put aside: reading.finishedOn in 1 record, not valid; see metadata.source',
+        'hookshelf: put aside: isbn in 2 records, the first is "A" (line 2): not valid; see '
+          + 'metadata.source',
+        'hookshelf: put aside: reading.finishedOn in 1 record, it is "A" (line 2): not valid, or '
+          + "not of the book's reading; see metadata.source",
       ]);
     }
     const dates = await place.json<{ reading: object }[]>(['book:list', '--sort', 'title']);
@@ -178,7 +182,8 @@ test('what a spreadsheet has damaged is told, and books with a rounded ISBN stay
       [{ finishedOn: '2018' }, { finishedOn: '2018-11-03' }]);
     const own = await importAs('csv', 'title,isbn\nC,9.78E+12\n');
     assert.equal(own.stdout, 'imported 1, updated 0, unchanged 0, skipped 0\n');
-    assert.match(own.stderr, /: put aside: isbn in 1 record, not valid; see metadata\n/);
+    assert.match(own.stderr,
+      /: put aside: isbn in 1 record, it is "C" \(line 2\): not valid; see metadata\n/);
   }));
 
 test('a new book of the title and author of another is told, with the way to merge it', () =>
@@ -200,7 +205,7 @@ test('a new book of the title and author of another is told, with the way to mer
     const { sameTitle, alike } = JSON.parse(stdout);
     const { id } = alike.sameTitle;
     assert.deepEqual([sameTitle, alike],
-      [3, { sameTitle: { line: 2, title: 'Émma', id, otherId } }]);
+      [3, { sameTitle: { line: 2, record: 1, title: 'Émma', id, otherId } }]);
     const merge = await place.run(['book:merge', otherId, '--from', id, '--fill']);
     assert.equal(merge.code, 0, merge.stderr);
     const again = await importAs('goodreads', file);
@@ -384,11 +389,12 @@ test('what is left out and what is no book is counted by name before the count',
     leftOut: { 'My Review': 3, 'Spoiler': 1, 'reading.startedOn': 1 },
     replacedMembers: { 'reading.review': 1, 'title': 2, 'keywords': 3 },
     firstReplaced: {
-      'reading.review': { line: 12, title: 'Emma' }, 'title': { line: 2, title: 'A' },
-      'keywords': { line: 3, title: 'B' },
+      'reading.review': { line: 12, record: 11, title: 'Emma' },
+      'title': { line: 1, record: 2, title: 'A' }, 'keywords': { line: 3, record: 2, title: 'B' },
     },
     keptMembers: { 'reading.review': 1 },
-    firstKept: { 'reading.review': { line: 5, title: 'C' } },
+    firstKept: { 'reading.review': { line: 5, record: 4, title: 'C' } },
+    firstLeftOut: { 'My Review': { line: 7, record: 6, title: 'D' } },
     otherTypes: { article: 4, thesis: 1, JOUR: 2 }, encoding: 'windows-1252',
   });
   await report.print();
@@ -399,13 +405,13 @@ test('what is left out and what is no book is counted by name before the count',
     'hookshelf: 1 of type thesis is no book: --all-types takes it',
     'hookshelf: replaced: keywords in 3 books, the first is "B" (line 3); '
       + '--on-match fill adds instead',
-    'hookshelf: replaced: title in 2 books, the first is "A" (line 2)',
+    'hookshelf: replaced: title in 2 books, the first is "A" (record 2)',
     'hookshelf: replaced: reading.review in 1 book, it is "Emma" (line 12)',
     'hookshelf: kept: reading.review in 1 book, it is "C" (line 5): it is too long to be kept '
       + 'beside what the file says, which is in metadata.source instead',
-    'hookshelf: left out: My Review in 3 records, too long',
-    'hookshelf: left out: Spoiler in 1 record, too long',
-    "hookshelf: left out: reading.startedOn in 1 record, contradicts the book's other date",
+    'hookshelf: left out: My Review in 3 records, the first is "D" (line 7): too long',
+    'hookshelf: left out: Spoiler in 1 record: too long',
+    "hookshelf: left out: reading.startedOn in 1 record: contradicts the book's other date",
     'imported 3, updated 1, unchanged 7, skipped 0',
   ]);
 });
@@ -417,7 +423,7 @@ test('of a format with objects in its fields what is left out may be nested too 
       const input = `[{"id":"${custom.length}","type":"book","title":"T","custom":${custom}}]`;
       const { code, stderr } = await place.run(words, { input });
       assert.equal(code, 0, stderr);
-      assert.match(stderr, /left out: custom in 1 record, too long or nested too deep/);
+      assert.match(stderr, /custom in 1 record, it is "T" \(line 1\): too long or nested too deep/);
     }
   }));
 

@@ -76,8 +76,15 @@ export type ImportedBook =
      * matched the book, and says something else.
      */
     readonly outcome: 'imported' | 'replaced' | 'updated' | 'unchanged' | 'exists' | 'repeated';
-    /** The members of its metadata that have no room beside those of the book, by name. */
+    /**
+     * The members of its metadata that have no room beside those of the book, by name, and the
+     * dates of a file from here that contradict the book's other.
+     */
     readonly leftOut: readonly string[];
+    /**
+     * The dates that are not of the reading that the book has, and are kept beside; absent: none.
+     */
+    readonly putAside?: readonly string[];
     /**
      * By what another import could find a new book: without anything the record would be added
      * once more, and by its wording alone once it has changed.

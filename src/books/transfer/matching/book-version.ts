@@ -15,6 +15,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { decodeRecord } from '../../../resources/record.ts';
 import { READING_PREFIX, separateMembers } from '../../book-members.ts';
 import { bookResource } from '../../book-resource.ts';
+import { READING_DATES } from '../../merge-choice.ts';
 import { MERGED_IDS_MAX, mergedIdsOf, putMergedIds } from '../../merged-ids.ts';
 import type { ImportRecord } from '../import-record.ts';
 import { DIGESTS_MEMBER, asObject } from '../mapping/metadata-source.ts';
@@ -34,14 +35,19 @@ import type { ReplacedMembers } from './several-sources.ts';
 const { collection: { key: KEY } } = bookResource;
 const METADATA = 'metadata';
 
-/** No value of the book gives way, or is to. */
-const NONE_REPLACED = { replacedNames: [], stayingNames: [] };
+/** No value of the book gives way, or is to, and none is put aside. */
+const NONE_REPLACED = { putAside: [], replacedNames: [], stayingNames: [] };
 
-type BookVersion = ReplacedMembers & {
+type BookVersion = SourceVersion & {
   /** The members that the book has now. */
   readonly before: JsonObject;
   /** Whether the stored book is already so: it need not be written. */
   readonly isSame: boolean;
+};
+
+type SourceVersion = ReplacedMembers & {
+  /** The dates of the record that are not of the reading that the book has, and are kept beside. */
+  readonly putAside: readonly string[];
 };
 
 /** The stored book that a record matches, taken apart. */
@@ -84,14 +90,16 @@ export function createVersion(
   const isWhole = isFromHere || mode.onMatch === 'replace';
   const fields = isWhole ? ownFields : omitVague(ownFields, book.members);
   const input = { mode, book, said, fields, isFromHere, isRepeated };
-  const { replacedNames, stayingNames, ...result } = mergeInto(input);
+  const { putAside, replacedNames, stayingNames, ...result } = mergeInto(input);
   const { members: merged, leftOut } = joinMergedIds(result, book.members, said);
   const members = putDigests(merged, said, mode, book.members);
   const areDatesSame = mode.onMatch !== 'replace' || hasSameDates(record, book);
   const isSame = areDatesSame && (isSameBook(book.members, members)
     || (isSameBook(omitDigests(book.members, mode.digestFormat), merged)
       && !isWorthDigests(input)));
-  return { before: book.members, members, leftOut, replacedNames, stayingNames, isSame };
+  return {
+    before: book.members, members, leftOut, putAside, replacedNames, stayingNames, isSame,
+  };
 }
 
 /** Whether the stored book has the members of a record and no others, but for id and dates. */
@@ -110,7 +118,7 @@ function hasSameDates(record: ImportRecord, { createdAt, updatedAt }: MatchedBoo
 }
 
 /** The members of the book after the import, without digests. */
-function mergeInto(input: RecordOfBook): ReplacedMembers {
+function mergeInto(input: RecordOfBook): SourceVersion {
   switch (input.mode.onMatch) {
     case 'replace': return {
       members: omitDigests(input.fields, input.mode.digestFormat), leftOut: [], ...NONE_REPLACED,
@@ -120,38 +128,49 @@ function mergeInto(input: RecordOfBook): ReplacedMembers {
   }
 }
 
-function fillGaps({ mode, book, said, fields, isFromHere }: RecordOfBook): ReplacedMembers {
+function fillGaps({ mode, book, said, fields, isFromHere }: RecordOfBook): SourceVersion {
   const { source, digestFormat } = mode;
-  const filled = fillRecord(
+  const { refusedNames, ...filled } = fillRecord(
     omitDigests(book.members, digestFormat), omitEnd(fields, book.members), source);
   const result = { ...filled, members: uniteLists(filled.members, fields) };
   if (source === null || digestFormat === null || isFromHere) {
-    return { ...result, ...NONE_REPLACED };
+    return { ...result, leftOut: [...result.leftOut, ...refusedNames], ...NONE_REPLACED };
   }
   const changes = omitSaidBefore(fields, said, book.members, digestFormat);
-  return keepReplaced(result, book.members, digestFormat,
-    listPassedOver(changes, result.members), source.ownIdFields);
+  const passedOver = listPassedOver(changes, result.members);
+  const putAside = refusedNames.filter((name) => Object.hasOwn(passedOver, name));
+  return {
+    ...keepReplaced(result, book.members, digestFormat, passedOver, source.ownIdFields), putAside,
+  };
 }
 
-function update(input: RecordOfBook): ReplacedMembers {
+function update(input: RecordOfBook): SourceVersion {
   const { mode: { source, digestFormat }, book, said, fields, isFromHere } = input;
   const membersBefore = omitDigests(book.members, digestFormat);
-  const result = mergeRecord(membersBefore, fields, source);
+  const { refusedNames, ...result } = mergeRecord(membersBefore, fields, source);
   // Most records change nothing.
-  if (result.leftOut.length === 0 && isSameBook(membersBefore, result.members)) {
-    return { ...result, ...NONE_REPLACED };
-  }
+  const isUnchanged = result.leftOut.length === 0 && refusedNames.length === 0
+    && isSameBook(membersBefore, result.members);
+  if (isUnchanged) return { ...result, ...NONE_REPLACED };
   const changes = omitSaidBefore(fields, said, book.members, digestFormat);
-  const isSource = digestFormat !== null && !isFromHere;
-  const settled = isSource
-    ? settleRecord(changes, book.members, digestFormat) : { fields: changes, passedOver: {} };
-  const edited = mergeEdited(membersBefore, settled.fields, book.bytes, source);
+  if (digestFormat === null || isFromHere) {
+    const edited = mergeEdited(membersBefore, changes, book.bytes, source);
+    const { leftOut } = 'metadata' in changes ? edited : result;
+    return {
+      members: edited.members, leftOut: [...leftOut, ...refusedNames], ...NONE_REPLACED,
+    };
+  }
+  const settled = settleRecord(changes, fields, book.members, digestFormat);
+  const edited = mergeEdited(
+    omitDigests(settled.book, digestFormat), settled.fields, book.bytes, source);
   // Fields without room are told each time.
-  const leftOut = 'metadata' in changes ? edited.leftOut : result.leftOut;
-  const version = { members: edited.members, leftOut };
-  return isSource ? keepReplaced(
-    version, book.members, digestFormat, settled.passedOver, source?.ownIdFields ?? [])
-    : { ...version, ...NONE_REPLACED };
+  const { leftOut } = 'metadata' in changes ? edited : result;
+  const { passedOver } = settled;
+  return {
+    ...keepReplaced({ members: edited.members, leftOut }, book.members, digestFormat, passedOver,
+      source?.ownIdFields ?? []),
+    putAside: READING_DATES.filter((name) => Object.hasOwn(passedOver, name)),
+  };
 }
 
 /** Merges what the record says otherwise than our export of the book. */

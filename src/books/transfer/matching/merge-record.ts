@@ -11,7 +11,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
 import { combineLists, joinMembers, separateMembers } from '../../book-members.ts';
 import {
-  COMBINED_MEMBERS, OPEN_STATUSES, READING_DATES, listRefusedDates,
+  COMBINED_MEMBERS, OPEN_STATUSES, READING_DATES, areTwoReadings, listRefusedDates,
 } from '../../merge-choice.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
@@ -21,9 +21,12 @@ import type { SourceFormat } from './book-import.ts';
 export type MergedRecord = {
   /** The book's members without its id and dates, in the order in which they are stored. */
   readonly members: JsonObject;
-  /** The fields that have no room, and the dates that contradict the book's, by name. */
+  /** The fields that have no room, by name. */
   readonly leftOut: readonly string[];
 };
+
+/** The version of a book, and the dates of the record that are not of the reading that it has. */
+type RecordMerge = MergedRecord & { readonly refusedNames: readonly string[] };
 
 const DATE_PUBLISHED = 'datePublished';
 const SERIES = 'series';
@@ -34,20 +37,20 @@ type RecordFormat = Pick<SourceFormat, 'ownIdFields' | 'exportOf'> | null;
 /** Fields with the source's own id of the record are the last to be left out. */
 export function mergeRecord(
   book: JsonObject, record: JsonObject, source: RecordFormat,
-): MergedRecord {
+): RecordMerge {
   const { metadata, leftOut } = mergeMetadata(book['metadata'], record['metadata'], source);
   const bookMembers = separateMembers(book);
   const recordMembers = separateMembers(record);
   const names = Object.keys(recordMembers)
     .filter((name) => name !== 'metadata' && isSaid(recordMembers, name));
-  // The file says nothing of the book's other date, which stays.
+  // The file says nothing of the book's other date, which stays: it is another reading.
   const refusedNames = listRefusedDates(bookMembers, recordMembers);
   const changes = Object.fromEntries(names.filter((name) => !refusedNames.includes(name))
     .map((name) => [name, recordMembers[name] ?? null]));
   const members = joinMembers({ ...bookMembers, ...changes });
   return {
     members: metadata === undefined ? members : { ...members, metadata },
-    leftOut: [...leftOut, ...refusedNames],
+    leftOut, refusedNames,
   };
 }
 
@@ -96,11 +99,16 @@ export function omitEnd(fields: JsonObject, book: JsonObject): JsonObject {
 /** Merges what the record says and the book does not; of full metadata nothing. */
 export function fillRecord(
   book: JsonObject, record: JsonObject, source: RecordFormat,
-): MergedRecord {
-  const bookMembers = separateMembers(book);
-  const gaps = Object.entries(separateMembers(record))
-    .filter(([name]) => name !== 'metadata' && !isSaid(bookMembers, name));
-  const result = mergeRecord(book, joinMembers(Object.fromEntries(gaps)), null);
+): RecordMerge {
+  const [bookMembers, recordMembers] = [separateMembers(book), separateMembers(record)];
+  const gapNames = Object.keys(recordMembers)
+    .filter((name) => name !== 'metadata' && !isSaid(bookMembers, name));
+  const otherNames = areTwoReadings(bookMembers, recordMembers)
+    ? gapNames.filter((name) => READING_DATES.includes(name)) : [];
+  const gaps = gapNames.filter((name) => !otherNames.includes(name))
+    .map((name) => [name, recordMembers[name] ?? null] as const);
+  const merge = mergeRecord(book, joinMembers(Object.fromEntries(gaps)), null);
+  const result = { ...merge, refusedNames: [...otherNames, ...merge.refusedNames] };
   const { metadata, leftOut } = mergeMetadata(record['metadata'], book['metadata'], source);
   if (leftOut.length > 0 && book['metadata'] !== undefined) {
     return { ...result, leftOut: [...result.leftOut, 'metadata'] };

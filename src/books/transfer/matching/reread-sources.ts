@@ -23,7 +23,6 @@ import { describeChanges } from './book-version.ts';
 import { createSaidCheck, updateDigests } from './last-import.ts';
 import type { RereadSource } from './last-import.ts';
 import { fillRecord } from './merge-record.ts';
-import type { MergedRecord } from './merge-record.ts';
 
 type RereadDeps = {
   readonly store: Store;
@@ -67,17 +66,24 @@ function rereadBook(
   // It was deleted since it was listed.
   if (bytes === undefined) return { id, outcome: 'unchanged', leftOut: [] };
   const { [KEY]: _, createdAt, updatedAt, ...members } = decodeRecord(bytes);
-  const { members: version, leftOut } = rereadSources(members, tables);
-  if (isDeepStrictEqual(version, members)) return { id, outcome: 'unchanged', leftOut };
+  const { members: version, putAside } = rereadSources(members, tables);
+  const told = { leftOut: [], ...putAside.length === 0 ? {} : { putAside } };
+  if (isDeepStrictEqual(version, members)) return { id, outcome: 'unchanged', ...told };
   put(encodeRecord(KEY, id, nextTimestamps(KEY, id, bytes, nowMs), version));
   const changes = isVerbose ? { changes: describeChanges(members, version) } : {};
-  return { id, outcome: 'updated', leftOut, ...changes };
+  return { id, outcome: 'updated', ...told, ...changes };
 }
 
-/** `book` is the members of a book without its id and dates, as is the result. */
-function rereadSources(book: JsonObject, tables: readonly FormatTable[]): MergedRecord {
+type RereadBook = {
+  /** The members of a book without its id and dates. */
+  readonly members: JsonObject;
+  /** The dates that are not of the reading that the book has: their fields stay. */
+  readonly putAside: readonly string[];
+};
+
+function rereadSources(book: JsonObject, tables: readonly FormatTable[]): RereadBook {
   let members = book;
-  const leftOut = new Set<string>();
+  const putAside = new Set<string>();
   for (const table of tables) {
     const { exportOf = () => '' } = table;
     const names = Object.keys(findSource(table.name, members['metadata']) ?? {})
@@ -86,16 +92,16 @@ function rereadSources(book: JsonObject, tables: readonly FormatTable[]): Merged
       const exportNames = names.filter((name) => exportOf(name) === exportName);
       const reread = rereadSource(members, table, exportNames);
       members = reread.members;
-      for (const name of reread.leftOut) leftOut.add(name);
+      for (const name of reread.putAside) putAside.add(name);
     }
   }
-  return { members, leftOut: [...leftOut] };
+  return { members, putAside: [...putAside] };
 }
 
 /** `names`: of the fields from one export of the program. */
 function rereadSource(
   book: JsonObject, table: FormatTable, names: readonly string[],
-): MergedRecord {
+): RereadBook {
   const allFields = Object.entries(findSource(table.name, book['metadata']) ?? {});
   const stored = Object.fromEntries(allFields.filter(([name]) => names.includes(name)));
   const otherFields = Object.fromEntries(allFields.filter(([name]) => !names.includes(name)));
@@ -116,7 +122,7 @@ function rereadSource(
   // All of it was read before, and told. An import would keep other fields of those that are left.
   if (isDeepStrictEqual(keptFields, stored) && isDeepStrictEqual(result.members, members)
     && readNames.every((name) => isFromRecord(record, name))) {
-    return { members: book, leftOut: result.leftOut };
+    return { members: book, putAside: result.refusedNames };
   }
   const version = putSource({ ...result.members, metadata: bookMetadata }, table.name,
     { ...otherFields, ...keptFields });
@@ -124,7 +130,7 @@ function rereadSource(
     format: table.name, fieldsBefore: stored,
     record: metadata === undefined ? record : { ...record, metadata }, readNames,
   };
-  return { members: updateDigests(version, source, book), leftOut: result.leftOut };
+  return { members: updateDigests(version, source, book), putAside: result.refusedNames };
 }
 
 /**

@@ -7,6 +7,9 @@
  *   ones. No digest tells that a source had none: then they are replaced.
  * - A book that another source says to be read does not become `to-read`.
  * - The year of a work does not replace the date of an edition.
+ * - The dates of a book are of one reading, the last: those of an earlier one, and a date that
+ *   contradicts the book's other, are passed over, and a later one takes the start away with which
+ *   a source had said the earlier.
  * - A value that an import replaces, and a value that an import passes over, go to
  *   `metadata.source.<format>.members` of the source that said it, by the member's name, and to
  *   those of `here` where no source has said it:
@@ -29,7 +32,10 @@ import {
 } from '../../book-members.ts';
 import { putFamilyLast } from '../../query/title-key.ts';
 import { WORK_YEAR_FORMATS } from '../format-list.ts';
-import { COMBINED_MEMBERS, READING_DATES } from '../../merge-choice.ts';
+import {
+  COMBINED_MEMBERS, FINISHED_ON, OPEN_STATUSES, READING_DATES, STARTED_ON, STATUS, areTwoReadings,
+  isEarlier, listRefusedDates,
+} from '../../merge-choice.ts';
 import {
   SOURCE_MEMBERS, asObject, findSource, putObject, putSource,
 } from '../mapping/metadata-source.ts';
@@ -45,21 +51,23 @@ const KEPT_DEPTH = 4;
 const HERE = 'here';
 const DATE_PUBLISHED = 'datePublished';
 const KEYWORDS = 'keywords';
-const STATUS = 'reading.status';
-const FINISHED_ON = 'reading.finishedOn';
 
 type SettledRecord = {
   /** The members of the record that count. */
   readonly fields: JsonObject;
   /** The single members in the place of which the book keeps its own. */
   readonly passedOver: JsonObject;
+  /** The book that they change: without a start that gives way to a later reading. */
+  readonly book: JsonObject;
 };
 
 /**
  * The record of a source for a stored book: `record` has what `format` says otherwise than at its
- * last import.
+ * last import, `said` all that it says.
  */
-export function settleRecord(record: JsonObject, book: JsonObject, format: string): SettledRecord {
+export function settleRecord(
+  record: JsonObject, said: JsonObject, book: JsonObject, format: string,
+): SettledRecord {
   const stored = separateMembers(book);
   const fields: Record<string, JsonValue> = { ...separateMembers(record) };
   const passedOver: Record<string, JsonValue> = {};
@@ -89,6 +97,13 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
   }
   const isRead = (stored[STATUS] === 'read' && isOfOthers(STATUS)) || isOfOthers(FINISHED_ON);
   if (fields[STATUS] === 'to-read' && isRead && !isOwn(stored, STATUS)) passOver(STATUS);
+  const saidMembers = separateMembers(said);
+  const isLater = isLaterReading(fields, stored);
+  if (!isLater) {
+    for (const name of listEarlierReading(fields, saidMembers, stored, isOwn)) passOver(name);
+  }
+  const isStartOver = isLater && saidMembers[STARTED_ON] === undefined
+    && checks.some((isSaidBySource) => isSaidBySource(stored, STARTED_ON));
   const isOfWork = WORK_YEAR_FORMATS.includes(format) && fields[DATE_PUBLISHED] !== undefined;
   if (isOfWork && stored[DATE_PUBLISHED] !== undefined && !isOwn(stored, DATE_PUBLISHED)) {
     passOver(DATE_PUBLISHED);
@@ -96,7 +111,39 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
   const named = nameMembers(record);
   const metadata = Object.fromEntries(Object.entries(asObject(record['metadata']))
     .filter(([name]) => !isOwn(named, METADATA_PREFIX + name)));
-  return { fields: putObject(joinMembers(fields), 'metadata', metadata), passedOver };
+  return {
+    fields: putObject(joinMembers(fields), 'metadata', metadata), passedOver,
+    book: isStartOver ? omitMember(book, STARTED_ON) : book,
+  };
+}
+
+/** Whether the new values of a record are of a reading that ended after that of the book. */
+function isLaterReading(fields: JsonObject, stored: JsonObject): boolean {
+  return isEarlier(stored[FINISHED_ON], fields[FINISHED_ON]);
+}
+
+/**
+ * The dates among the new values of a record that are of an earlier reading than the book has, or
+ * would contradict its other date, and a status `read` that goes with them. A source may correct
+ * its own date. `said` is all that the record says.
+ */
+function listEarlierReading(
+  fields: JsonObject, said: JsonObject, stored: JsonObject, isOwn: SaidCheck,
+): readonly string[] {
+  const newDates = Object.fromEntries(
+    Object.entries(fields).filter(([name]) => READING_DATES.includes(name)));
+  const lastName = stored[FINISHED_ON] === undefined ? STARTED_ON : FINISHED_ON;
+  if (isOwn(stored, lastName) || !areTwoReadings(stored, said)) {
+    return listRefusedDates(stored, newDates);
+  }
+  const isReadBefore = fields[STATUS] === 'read' && OPEN_STATUSES.includes(stored[STATUS])
+    && !isOwn(stored, STATUS);
+  return [...Object.keys(newDates), ...isReadBefore ? [STATUS] : []];
+}
+
+function omitMember(book: JsonObject, name: string): JsonObject {
+  const { [name]: _, ...members } = separateMembers(book);
+  return joinMembers(members);
 }
 
 /**

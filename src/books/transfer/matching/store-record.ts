@@ -188,23 +188,25 @@ function decideMatched(
   }
   // A repeated book is never written. For `skip` too, the version that `update` would make tells
   // whether the record says something else (`repeated`) or nothing new (`exists`).
-  const { before, members, isSame, leftOut, replacedNames, stayingNames } =
+  const { before, members, isSame, leftOut, putAside, replacedNames, stayingNames } =
     createVersion(mode, id, bytes, record, isRepeated);
   const staying = mode.isVerbose && mode.onMatch === 'update'
     ? describeStaying(before, record.fields, mode.digestFormat) : {};
-  const told = stayingNames.length === 0 ? {} : { stayingNames };
+  const told = {
+    leftOut, ...putAside.length === 0 ? {} : { putAside },
+    ...stayingNames.length === 0 ? {} : { stayingNames },
+  };
   if (isSame) {
     const outcome = isLeftAlone ? 'exists' : 'unchanged';
     return createDecision({
-      id, outcome, leftOut, ...told, ...mode.isVerbose ? { changes: staying } : {},
+      id, outcome, ...told, ...mode.isVerbose ? { changes: staying } : {},
     });
   }
   if (isRepeated) return createDecision({ id, outcome: 'repeated', leftOut: [] });
   const isReplaced = mode.onMatch === 'replace';
   const outcome: ImportedBook = {
-    id, outcome: isReplaced ? 'replaced' : 'updated', leftOut,
+    id, outcome: isReplaced ? 'replaced' : 'updated', ...told,
     ...replacedNames.length === 0 ? {} : { replacedNames },
-    ...told,
     ...mode.isVerbose ? { changes: { ...staying, ...describeChanges(before, members) } } : {},
   };
   return createDecision(outcome, isReplaced

@@ -9,8 +9,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { formatCharset } from '../../../base/text/charset.ts';
-import { READING_PREFIX } from '../../../books/book-members.ts';
-import { COMBINED_MEMBERS } from '../../../books/merge-choice.ts';
+import { COMBINED_MEMBERS, READING_DATES } from '../../../books/merge-choice.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { findFormatTitle } from '../../../books/transfer/format-list.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
@@ -100,8 +99,10 @@ function formatMerge({ id, otherId }: JsonObject): string {
     : `book:merge ${String(otherId)} --from ${String(id)} --fill`;
 }
 
-function formatFirst(count: number, { line, title }: JsonObject): string {
-  return `${count === 1 ? 'it is' : 'the first is'} ${quote(String(title))} (line ${String(line)})`;
+/** Where several records stand on a line, the record has its number. */
+function formatFirst(count: number, { line, record, title }: JsonObject): string {
+  const place = Number(record) > Number(line) ? `record ${String(record)}` : `line ${String(line)}`;
+  return `${count === 1 ? 'it is' : 'the first is'} ${quote(String(title))} (${place})`;
 }
 
 /** Formats whose fields may be objects: `metadata` has a limit of depth too. */
@@ -268,13 +269,18 @@ export class ImportReport {
     }
     const isNested = NESTED_FORMATS.has(String(this.#file['format']));
     for (const [name, count] of countsOf(totals['leftOut'])) {
-      const reason = name.startsWith(READING_PREFIX) ? "contradicts the book's other date"
+      const first = this.#formatFirstOf(name, count, totals['firstLeftOut']);
+      const reason = READING_DATES.includes(name) ? "contradicts the book's other date"
         : `too long${isNested ? ' or nested too deep' : ''}`;
-      this.#output.note(`left out: ${name} in ${formatRecords(count)}, ${reason}`);
+      this.#output.note(`left out: ${name} in ${formatRecords(count)}${first}: ${reason}`);
     }
     for (const [name, count] of countsOf(totals['putAside'])) {
+      const first = this.#formatFirstOf(name, count, totals['firstPutAside']);
       const place = this.#file['format'] === 'csv' ? 'metadata' : 'metadata.source';
-      this.#output.note(`put aside: ${name} in ${formatRecords(count)}, not valid; see ${place}`);
+      const reason = READING_DATES.includes(name)
+        ? "not valid, or not of the book's reading" : 'not valid';
+      this.#output.note(
+        `put aside: ${name} in ${formatRecords(count)}${first}: ${reason}; see ${place}`);
     }
     for (const [name, count] of countsOf(totals['ownColumns'])) {
       this.#output.note(`kept in metadata: ${quote(name)} in ${formatRecords(count)}, a column `

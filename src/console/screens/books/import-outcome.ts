@@ -5,7 +5,7 @@
  */
 import { dropBackticks, formatFieldProblem, formatPlace } from '../../base/field-problem.ts';
 import { parseJson } from '../../base/json-text.ts';
-import { COMBINED_MEMBERS } from '../../../books/merge-choice.ts';
+import { COMBINED_MEMBERS, READING_DATES } from '../../../books/merge-choice.ts';
 import { FORMATS, findFormatTitle } from '../../../books/transfer/format-list.ts';
 
 /** The first line: what the server takes a file for. */
@@ -35,13 +35,15 @@ type ImportTotals = {
   readonly keptMembers?: Readonly<Record<string, number>>;
   readonly firstReplaced?: Readonly<Record<string, FirstBook>>;
   readonly firstKept?: Readonly<Record<string, FirstBook>>;
+  readonly firstPutAside?: Readonly<Record<string, FirstBook>>;
+  readonly firstLeftOut?: Readonly<Record<string, FirstBook>>;
   readonly leftOut: Readonly<Record<string, number>>;
   readonly encoding?: string;
   /** Why the import ended early. */
   readonly error?: string;
 };
 
-type FirstBook = { readonly line: number; readonly title: string };
+type FirstBook = { readonly line: number; readonly record: number; readonly title: string };
 
 export type ImportOutcome = {
   readonly source: FileSource | null;
@@ -115,7 +117,7 @@ export function listRemarks(
 ): readonly string[] {
   const { existing, dryRun, encoding, otherTypes = {}, leftOut, error } = count;
   const { replacedMembers = {}, keptMembers = {}, putAside = {}, ownColumns = {} } = count;
-  const { firstReplaced = {}, firstKept = {} } = count;
+  const { firstReplaced = {}, firstKept = {}, firstPutAside = {}, firstLeftOut = {} } = count;
   const { unmatchable = 0, withoutId = 0, sameIsbn = 0, merged = 0 } = count;
   const { sameTitle = 0, alike = {} } = count;
   const isOther = encoding !== undefined && encoding !== 'utf-8';
@@ -135,13 +137,14 @@ export function listRemarks(
         formatFirst(firstKept[name])}; there is no room to keep it beside what the file says, `
         + 'which is among the other data of the book'),
     ...listByCount(leftOut).map(([name, number]) =>
-      `left out: ${name} in ${formatNumber(number, 'record')}, ${
-        // Of all others there is no room for what they say.
-        name.startsWith('reading.') ? 'contradicts the other date of the book'
+      `left out: ${name} in ${formatNumber(number, 'record')}${formatFirst(firstLeftOut[name])}, ${
+        READING_DATES.includes(name) ? 'contradicts the other date of the book'
           : `too long${isNested ? ' or nested too deep' : ''}`}`),
     ...listByCount(putAside).map(([name, number]) =>
-      `put aside: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'record')}, not valid; `
-        + 'what the file says is among the other data of the book'),
+      `put aside: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'record')}${
+        formatFirst(firstPutAside[name])}, not valid${
+        READING_DATES.includes(name) ? ', or not of the reading of the book' : ''}; what the `
+        + 'file says is among the other data of the book'),
     ...listByCount(ownColumns).map(([name, number]) =>
       `a column that the catalog does not know, “${name}”: it is among the other data of ${
         formatNumber(number, 'book')}`),
@@ -162,8 +165,10 @@ export function listRemarks(
   ];
 }
 
-function formatFirst(record: FirstBook | undefined): string {
-  return record === undefined ? '' : ` (first: line ${record.line}, “${record.title}”)`;
+function formatFirst(first: FirstBook | undefined): string {
+  if (first === undefined) return '';
+  const { line, record, title } = first;
+  return ` (first: ${record > line ? `record ${record}` : `line ${line}`}, “${title}”)`;
 }
 
 /** The most frequent first. */

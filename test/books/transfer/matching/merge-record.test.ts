@@ -40,7 +40,7 @@ test('the members of the reading are set one by one, the shelves whole', () => {
   assert.deepEqual(members['reading'], record['reading']);
 });
 
-test('a date that contradicts one of the book is left out, and the book keeps its own', () => {
+test('a date that contradicts one of the book is refused, and the book keeps its own', () => {
   const [started, finished] = ['reading.startedOn', 'reading.finishedOn'];
   const cases: readonly (readonly [JsonObject, JsonObject, JsonObject, readonly string[]])[] = [
     [{ finishedOn: '2023' }, { startedOn: '2024-05', rating: 3 }, { rating: 3 }, [started]],
@@ -52,12 +52,12 @@ test('a date that contradicts one of the book is left out, and the book keeps it
   ];
   for (const [before, added, changes, names] of cases) {
     for (const mergeBoth of [mergeRecord, fillRecord]) {
-      const { members, leftOut } = mergeBoth(fieldsOf({ title: 'A', reading: before }),
+      const { members, refusedNames } = mergeBoth(fieldsOf({ title: 'A', reading: before }),
         fieldsOf({ title: 'A', reading: added }), null);
       assert.deepEqual(fieldsOf(members), members);
       const isFull = Object.keys(before).length === 2 && mergeBoth === fillRecord;
       assert.deepEqual(members['reading'], isFull ? before : { ...before, ...changes });
-      assert.deepEqual(leftOut, isFull ? [] : names);
+      assert.deepEqual(refusedNames, isFull ? [] : names);
     }
   }
 });
@@ -120,7 +120,7 @@ test('the own id stays also where it is the longest, while anything else can go'
   assert.deepEqual(merged.leftOut, ['Shelf']);
   const full = fieldsOf({ title: 'A', metadata: { note: 'n'.repeat(16_000) } });
   assert.deepEqual(mergeRecord(full, record, SOURCE),
-    { members: full, leftOut: ['Shelf', 'Book Id'] });
+    { members: full, leftOut: ['Shelf', 'Book Id'], refusedNames: [] });
 });
 
 test('a member of the metadata that has no room leaves the one that is there', () => {

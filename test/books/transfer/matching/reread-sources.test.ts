@@ -100,7 +100,8 @@ test('what a book has stays, and the field of another value with it', async () =
   const books = await readBooks();
   assert.deepEqual(await reread(), {
     imported: 0, updated: 0, replaced: 0, unchanged: 1, skipped: 0, existing: 0, dryRun: false,
-    leftOut: { 'reading.finishedOn': 1 },
+    leftOut: {}, putAside: { 'reading.finishedOn': 1 },
+    firstPutAside: { 'reading.finishedOn': { line: 1, record: 1, title: 'Mort!' } },
   });
   const file = `${Object.keys(fields).join()}\n${
     Object.values(fields).map((text) => `"${text}"`).join()}\n`;

@@ -55,12 +55,14 @@ test('what else happened is told, and nothing where nothing did', () => {
   assert.deepEqual(listRemarks({
     ...COUNT, existing: 1, encoding: 'windows-1252', otherTypes: { book: 1, article: 4, '': 2 },
     leftOut: { 'My Review': 3, 'reading.startedOn': 1 },
+    firstLeftOut: { 'My Review': { line: 7, record: 6, title: 'D' } },
+    firstPutAside: { isbn: { line: 8, record: 7, title: 'E' } },
     replacedMembers: { 'reading.finishedOn': 1, 'keywords': 1 },
-    firstReplaced: { 'reading.finishedOn': { line: 2, title: 'Emma' } },
+    firstReplaced: { 'reading.finishedOn': { line: 2, record: 1, title: 'Emma' } },
     keptMembers: { 'reading.review': 1 }, firstKept: {}, unmatchable: 2, merged: 1,
     putAside: { isbn: 2, 'reading.rating': 1 }, withoutId: 1, sameIsbn: 2,
     sameTitle: 2, alike: {
-      sameTitle: { line: 3, title: 'Dune' }, merged: { line: 4, title: 'C' },
+      sameTitle: { line: 3, record: 2, title: 'Dune' }, merged: { line: 1, record: 4, title: 'C' },
     },
     error: 'the disk is full',
   }, { format: 'goodreads', encoding: 'utf-8' }), [
@@ -72,10 +74,10 @@ test('what else happened is told, and nothing where nothing did', () => {
     'replaced: Keywords in 1 book; “add only what it lacks” adds instead',
     'kept: Reading, review in 1 book; there is no room to keep it beside what the file says, which '
       + 'is among the other data of the book',
-    'left out: My Review in 3 records, too long',
+    'left out: My Review in 3 records (first: line 7, “D”), too long',
     'left out: reading.startedOn in 1 record, contradicts the other date of the book',
-    'put aside: ISBN in 2 records, not valid; what the file says is among the other data of the '
-      + 'book',
+    'put aside: ISBN in 2 records (first: line 8, “E”), not valid; what the file says is among the '
+      + 'other data of the book',
     'put aside: Reading, rating in 1 record, not valid; what the file says is among the other data '
       + 'of the book',
     'without an id: 2 records; imported again, they are added once more unless matched by ISBN or '
@@ -85,7 +87,7 @@ test('what else happened is told, and nothing where nothing did', () => {
     'the ISBN of another book: 2 books; “Duplicates” by ISBN compares and merges them',
     'title and first author of another book: 2 new books (first: line 3, “Dune”); “Duplicates” '
       + 'by title compares and merges them',
-    'merged into another book: 1 record (first: line 4, “C”); nothing of it was taken: what you '
+    'merged into another book: 1 record (first: record 4, “C”); nothing of it was taken: what you '
       + 'want of it you write into that book',
   ]);
   assert.deepEqual(

@@ -442,6 +442,17 @@ test('a command and a folder that a template names are placeholders, and refuse 
   assert.deepEqual(command?.script, ['#!/bin/sh', 'exit 1 # yet to be written']);
 });
 
+test('braces that are not closed are a part of the name of a command and of a folder', () => {
+  const conversion = convert({
+    'execute-command': '/srv/a{{b', 'command-working-directory': '/srv/x{{y',
+  });
+  assert.deepEqual(conversion.gaps, []);
+  const [options] = optionsOf(conversion);
+  assert.deepEqual([options?.['command'], options?.['workingDirectory']], ['a{{b', '/srv/x{{y']);
+  assert.deepEqual([...conversion.commands.values()].map(({ path, script }) => [path, script]),
+    [['/srv/a{{b', null]]);
+});
+
 test('leaves out what no webhook can have, so that it refuses no apply of the others', () => {
   const json = [{ name: 'Content-Type', value: 'application/json' }];
   const conversion = convert(

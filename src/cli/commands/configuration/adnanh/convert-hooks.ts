@@ -19,7 +19,7 @@ import {
 import {
   HookReport, at, fillReferences, type Gap, type HookSecret,
 } from './hook-report.ts';
-import { fillVariables, parseSecretTemplate } from './hook-template.ts';
+import { fillVariables, hasTemplate, parseSecretTemplate } from './hook-template.ts';
 import { textOf } from './request-values.ts';
 import { convertTriggerRule, type ConvertedRule } from './trigger-rule.ts';
 
@@ -303,11 +303,6 @@ function reportMembers(hook: JsonObject, report: HookReport): void {
       ? 'a command before the command cannot be had' : 'there is nothing of that name',
     near === null ? 'remove it, and let the command itself do it' : `did you mean ${near}?`);
   }
-}
-
-function hasTemplate(text: string): boolean {
-  const start = text.indexOf('{{');
-  return start !== -1 && text.includes('}}', start + '{{'.length);
 }
 
 /** Reports what a template of the whole file would make, but for names of secrets. */

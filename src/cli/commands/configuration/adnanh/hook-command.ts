@@ -7,7 +7,7 @@ import { shellQuote } from '../../../../base/text/shell-quote.ts';
 import { isInterpreterName } from '../../../../webhooks/actions/commands/interpreters.ts';
 import { isJsonAnswer } from './hook-answers.ts';
 import { at, type HookReport } from './hook-report.ts';
-import { parseSecretTemplate } from './hook-template.ts';
+import { hasTemplate, parseSecretTemplate } from './hook-template.ts';
 import { findValueTemplate, textOf } from './request-values.ts';
 
 export type ConvertedCommand = {
@@ -45,13 +45,13 @@ export function convertCommand(context: HookContext, identifier: string): Conver
     report.lose(at(report.pointer, 'command-working-directory'),
       'a working directory has to be named from the root', 'write the whole path');
   }
-  if (/\s/.test(basename(execute)) && !isTemplate(execute)) {
+  if (/\s/.test(basename(execute)) && !hasTemplate(execute)) {
     report.note(at(report.pointer, 'execute-command'),
       `"${basename(execute)}" is the name of a file, there as here`,
       'if a part of it is an argument, name that in "arguments"');
   }
   // A document with a template here cannot be applied, for any hook: this hook alone is disabled.
-  const workingDirectory = isAbsolute(directory) && !isTemplate(directory) ? directory : null;
+  const workingDirectory = isAbsolute(directory) && !hasTemplate(directory) ? directory : null;
   const files = convertVariables(context, 'pass-file-to-command');
   const environment = convertVariables(context, 'pass-environment-to-command');
   const args = listValues(context, 'pass-arguments-to-command').map(({ template }) => template);
@@ -93,11 +93,6 @@ export function findCommandPath(hook: JsonObject): string {
 /** The document names a script in place of this one, which has to be there to be applied. */
 const UNWRITTEN = 'exit 1 # yet to be written';
 
-/** Whether a template is left in the text, which is reported: a variable of it is not set. */
-function isTemplate(text: string): boolean {
-  return text.includes('{{');
-}
-
 /**
  * The script that calls an interpreter with the arguments that are the same for each request, and
  * how many these are: the rest stays with the hook. null: the command is no interpreter.
@@ -106,7 +101,7 @@ function convertInterpreter(
   hook: JsonObject, report: HookReport,
 ): { readonly lines: readonly string[]; readonly fixedCount: number } | null {
   const execute = textOf(hook['execute-command']);
-  if (isTemplate(execute)) return { lines: ['#!/bin/sh', UNWRITTEN], fixedCount: 0 };
+  if (hasTemplate(execute)) return { lines: ['#!/bin/sh', UNWRITTEN], fixedCount: 0 };
   if (!isInterpreterName(basename(execute))) return null;
   const args = hook['pass-arguments-to-command'];
   const values = (Array.isArray(args) ? args : []).map((value: JsonValue) =>

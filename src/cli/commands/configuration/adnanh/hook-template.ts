@@ -14,6 +14,12 @@ export const TEMPLATE =
 const VARIABLE = /\{\{-?\s*getenv\s+['"`]([\w.-]+)['"`]\s*(?:\|\s*js\s*)?-?\}\}/g;
 const SECRET = /^\{\{-?\s*(getenv|secret)\s+['"`]([\w.-]+)['"`]\s*(?:\|\s*js\s*)?-?\}\}$/;
 
+/** Whether a text has a template, of any kind; braces that are not closed are text. */
+export function hasTemplate(text: string): boolean {
+  const start = text.indexOf('{{');
+  return start !== -1 && text.includes('}}', start + '{{'.length);
+}
+
 /** A text that is one template and nothing else; null: it is something else. */
 export function parseSecretTemplate(
   text: string,

@@ -277,35 +277,46 @@ const ERROR_LINE_LENGTH_MAX = 200;
 
 /**
  * The caller may be anybody: it learns the exit code alone, unless the configuration shows the
- * output. The end of the output is always on record: of standard output 4 KiB, and the last line of
- * standard error, which the log has as well. `timeoutMs` is the limit of the run. Throws
- * `unavailable` where a stopping server ended the command: that says nothing about it.
+ * output. The ends of both outputs are always on record, 4 KiB of each at most; the log has that of
+ * standard error as well. `timeoutMs` is the limit of the run. Throws `unavailable` where a
+ * stopping server ended the command: that says nothing about it.
  */
 function toCommandResult(
-  end: HookCommandEnd, { successCodes, showsOutput, parsesOutput }: HookCommand, timeoutMs: number,
+  end: HookCommandEnd, command: HookCommand, timeoutMs: number,
 ): ActionResult {
   if (end.isStopped) {
     throw new AppError('unavailable', 'The command was ended, as the service is stopping');
   }
   const { exitCode, signal, durationMs, isTruncated } = end;
   const head = { exitCode, signal, durationMs: Math.round(durationMs) };
-  const isSuccess = !end.isTimedOut && exitCode !== null && successCodes.includes(exitCode);
+  const isSuccess = !end.isTimedOut && exitCode !== null && command.successCodes.includes(exitCode);
   const message = isSuccess ? null : `The command failed (${describeEnd(end, timeoutMs)})`;
   const errorLine = isSuccess ? '' : findLastLine(end.errorTail);
-  const outputTail = redactText(end.outputTail.toString('utf8'));
-  const recordData = outputTail === '' ? head : { ...head, output: outputTail };
-  if (!showsOutput) {
+  const recordData = { ...head, ...formatTails(end, command) };
+  if (!command.showsOutput) {
     return new DetailedRunResult(isSuccess, message, head, {
       recordMessage: errorLine === '' ? null : `${message}: ${errorLine}`, recordData,
     });
   }
   const text = end.output.toString('utf8');
   const data = {
-    ...head, output: parsesOutput && !isTruncated ? parseOutput(text) : text,
+    ...head, output: command.parsesOutput && !isTruncated ? parseOutput(text) : text,
     ...isTruncated ? { truncated: true } : {},
   };
   const shownMessage = errorLine === '' ? message : `${message}: ${errorLine}`;
   return new DetailedRunResult(isSuccess, shownMessage, data, { recordData });
+}
+
+/** The ends of the outputs without secrets, those that are not empty. */
+function formatTails(
+  { outputTail, errorTail }: HookCommandEnd, { mergesErrors }: HookCommand,
+): { readonly output?: string; readonly standardError?: string } {
+  const output = redactText(outputTail.toString('utf8'));
+  const standardError = mergesErrors ? '' : redactText(errorTail.toString('utf8'));
+  return {
+    ...output === '' ? {} : { output },
+    ...standardError === '' ? {} : { standardError },
+  };
 }
 
 function describeEnd({ exitCode, signal, isTimedOut }: HookCommandEnd, timeoutMs: number): string {

@@ -399,6 +399,23 @@ test('a long output is told by its first 64 KiB, recorded by its last 4 KiB', as
   assert.deepEqual(data, { exitCode: 0, signal: null, output: 'é'.repeat(2048) });
 });
 
+test('the end of standard error is on record beside that of standard output', async (context) => {
+  const { place, relay } = await startHook(context, '', {}, { inbox: 'all' });
+  const errors = 'one\nto https://a.example/?token=***\n';
+  for (const [options, exitCode, shown] of [
+    [{}, 0, { output: 'out\n', standardError: errors }],
+    [{ output: 'result' }, 7, { output: 'out\n', standardError: errors }],
+    [{ output: 'combined' }, 7, { output: `out\n${errors}` }],
+  ] as const) {
+    place.add('it.sh', '#!/bin/sh\necho out\necho one >&2\n'
+      + `echo 'to https://a.example/?token=planted' >&2\nexit ${exitCode}\n`);
+    await changeOptions(relay, { command: 'it.sh', ...options });
+    await call(relay);
+    const { durationMs: _, ...data } = (await untilAttempt(relay)).data as CommandData;
+    assert.deepEqual(data, { exitCode, signal: null, ...shown });
+  }
+});
+
 test('standard error is in the log: each line at debug, its end at warning', async (context) => {
   const { relay } = await startHook(context, '#!/bin/bash\necho one >&2\necho two >&2\nexit 7\n');
   await call(relay);

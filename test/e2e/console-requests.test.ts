@@ -137,6 +137,18 @@ test('one is told the usual mistake that explains a signature first', { skip }, 
   await person.find('link', 'Edit the webhook');
 });
 
+test('one sees of a removed webhook the path that its requests called', { skip }, async () => {
+  const identifier = await make('/api/incoming-webhooks', {
+    pathSegment: 'leaving', inbox: 'all',
+    actionConfiguration: await make('/api/action-configurations', { actionType: 'log' }),
+  });
+  await send('leaving', {});
+  await ask(`${server.url}/api/incoming-webhooks/${identifier}`, { method: 'DELETE' });
+  await open('#/requests');
+  await person.sees(/\/webhook\/in\/leaving/);
+  await person.sees(`…${identifier.slice(-8)}`, false);
+});
+
 test('one sees where a forward went that failed, and what came back', { skip }, async () => {
   const target = await startTarget({
     onRequest: ({ socket }) => void socket.write(answer(503, 'database is down')),

@@ -42,13 +42,18 @@ export function createWebhookLabel(
   return { title: name ?? endpoint, endpoint };
 }
 
-/** Returns the label of a webhook; for one that was removed, the end of its identifier. */
-export function resolveWebhookLabel(identifier: string | null): WebhookLabel {
+/**
+ * Returns the label of a webhook; for one that was removed, `calledPath`, else the end of its
+ * identifier.
+ */
+export function resolveWebhookLabel(
+  identifier: string | null, calledPath?: string,
+): WebhookLabel {
   if (identifier === null) return { title: '–', endpoint: '–' };
   const webhook = incoming.get(identifier) ?? outgoing.get(identifier);
   if (webhook !== undefined) return createWebhookLabel(webhook);
-  const end = `…${identifier.slice(-8)}`;
-  return { title: end, endpoint: end };
+  const endpoint = calledPath ?? `…${identifier.slice(-8)}`;
+  return { title: endpoint, endpoint };
 }
 
 /** `crm (api.example.com/hooks)` */

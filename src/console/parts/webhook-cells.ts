@@ -23,8 +23,8 @@ export function webhookLabel({ title, endpoint }: WebhookLabel): HTMLElement {
     h('span.place', endpoint));
 }
 
-export function resolvedWebhookLabel(identifier: string | null): HTMLElement {
-  return webhookLabel(resolveWebhookLabel(identifier));
+export function resolvedWebhookLabel(identifier: string | null, calledPath?: string): HTMLElement {
+  return webhookLabel(resolveWebhookLabel(identifier, calledPath));
 }
 
 /** Whether a failure has switched it off, and nobody has said to have seen that. */

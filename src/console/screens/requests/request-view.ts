@@ -77,7 +77,7 @@ function renderHead(
     factList([
       ['Status', requestBadge(request)], ['Received', timeElement(request.receivedAt)],
       ['Webhook', h('a', { href: href(['incoming', request.hook]) },
-        resolvedWebhookLabel(request.hook))],
+        resolvedWebhookLabel(request.hook, path))],
       ['Event', request.event], ['Event id', request.eventId], ['From', request.client],
       ['Answered', answered === null ? null
         : `${answered.status} after ${formatDuration(answered.afterMs)}`],

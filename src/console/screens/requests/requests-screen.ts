@@ -36,7 +36,10 @@ export const requestsScreen: Screen = {
       getKey: (request) => request.id,
       columns: [
         { title: 'Received', kind: 'short', cell: ({ receivedAt }) => timeElement(receivedAt) },
-        { title: 'Webhook', kind: 'middle', cell: ({ hook }) => resolvedWebhookLabel(hook) },
+        {
+          title: 'Webhook', kind: 'middle',
+          cell: ({ hook, path }) => resolvedWebhookLabel(hook, path),
+        },
         { title: 'What', kind: 'text', cell: contentCell },
         { title: 'Status', kind: 'middle', cell: requestStatus },
         { title: 'Answered', kind: 'extra', cell: formatAnswer },

@@ -99,7 +99,11 @@ type ImportCount = {
   readonly sameTitle?: number;
   /** How many of the unchanged ones are of books that were merged into others; absent: none. */
   readonly merged?: number;
-  /** The first record of each of these three; absent: there is none. */
+  /**
+   * How many records have `?` in the place of letters of their books, which stay; absent: none.
+   */
+  readonly lostLetters?: number;
+  /** The first record of each of these four; absent: there is none. */
   readonly alike?: Readonly<Partial<Record<AlikeRemark, AlikeBooks>>>;
   /**
    * In how many records the model refused a value of a member, the value is in doubt, or a date is
@@ -110,7 +114,7 @@ type ImportCount = {
   readonly ownColumns?: Readonly<Record<string, number>>;
 };
 
-type AlikeRemark = Remark | 'merged';
+type AlikeRemark = Remark | 'merged' | 'lostLetters';
 
 /** `record` is its number, from 1: several may stand on a line. */
 type FirstRecord = { readonly line: number; readonly record: number; readonly title: string };
@@ -119,7 +123,8 @@ type FirstRecords = Readonly<Record<string, FirstRecord>>;
 
 /**
  * A new book, and the book that it is like: an id is null where a dry run would have added it. Or
- * the record of a merged book with its id, if the file has one, and the book that took it in.
+ * the record of a merged book with its id, if the file has one, and the book that took it in. Or a
+ * record without letters and no other book.
  */
 type AlikeBooks = FirstRecord & { readonly id: string | null; readonly otherId: string | null };
 
@@ -294,6 +299,7 @@ export class Importer {
     if (result.knownBy === 'wording') this.#remarks.add('withoutId');
     if (result.alike) this.#remarkAlike(result.alike.remark, parsed, id, result.alike.id);
     if (result.isMerged === true) this.#remarkAlike('merged', parsed, record.id, id);
+    if (result.hasLostLetters === true) this.#remarkAlike('lostLetters', parsed, id, null);
     if (outcome === 'repeated') return this.#reportSkipped(parsed, id, BOOK_REPEATED);
     if (outcome === 'exists') {
       if (record.id !== id) return this.#reportSkipped(parsed, id, BOOK_EXISTS, true);

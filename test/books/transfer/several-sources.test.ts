@@ -310,6 +310,32 @@ test('a name with the family first is the author that the book has', async () =>
   assert.deepEqual([book.authors, book.reading.owned], [authors, true]);
 });
 
+test('a book keeps its letters where a spreadsheet has made ? of them', async () => {
+  const file = (title: string, author: string, tags: string, review = 'Dobrze?'): string =>
+    `id,title,authors,isbn,keywords,reading.review,metadata.Półka\n,${title},${author},${ISBN},${
+      tags},${review},Łódź?\n`;
+  await importFile('csv', file('Głos Pana', 'Stanisław Lem', 'fantastyka; książki'));
+  const stored = await readBooks();
+  const [{ id }] = JSON.parse(stored);
+  const damaged =
+    file('G?os Pana', 'Stanis?aw Lem', 'ksi??ki; fantastyka').replace('Łódź?', '?ód??');
+  for (const [text, query] of [
+    [damaged, ''], [damaged, '&onMatch=fill'],
+    [damaged.replace('\n,', `\n${id},`), '&onMatch=update'],
+  ] as const) {
+    const { count } = await importFile('csv', text, query);
+    assert.deepEqual([count['lostLetters'], count['replacedMembers']], [1, undefined]);
+    const [{ title, authors, keywords, metadata: { Półka: shelf } }] =
+      JSON.parse(await readBooks());
+    assert.deepEqual([title, authors[0].name, shelf], ['Głos Pana', 'Stanisław Lem', 'Łódź?']);
+    assert.deepEqual([...keywords].sort(), ['fantastyka', 'książki']);
+  }
+  const { count } = await importFile('csv', damaged.replace('Dobrze?', 'Dobrze!'));
+  assert.equal(count['lostLetters'], 1);
+  const { title, reading } = await readBook();
+  assert.deepEqual([title, reading.review], ['Głos Pana', 'Dobrze!']);
+});
+
 test('a series without a place in it leaves the place that the book has', async () => {
   const series = [{ name: 'Dune Chronicles', position: 2 }];
   for (const [said, expected] of [

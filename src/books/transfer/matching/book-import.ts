@@ -97,6 +97,8 @@ export type ImportedBook =
     readonly alike?: { readonly remark: Remark; readonly id: string | null } | null;
     /** Whether the record is of a book that was merged into this one. */
     readonly isMerged?: boolean;
+    /** Whether the record has `?` in the place of letters of the book, which stay. */
+    readonly hasLostLetters?: boolean;
     /**
      * The members of an updated book whose values the source of the record had not said itself;
      * absent: none.

@@ -25,7 +25,7 @@ import {
 } from './last-import.ts';
 import { hasOwnId } from './match-key.ts';
 import {
-  fillRecord, isSaid, mergeRecord, omitEnd, omitVague, uniteLists,
+  fillRecord, isSaid, mergeRecord, omitEnd, omitVague, restoreLetters, uniteLists,
 } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
@@ -43,6 +43,8 @@ type BookVersion = SourceVersion & {
   readonly before: JsonObject;
   /** Whether the stored book is already so: it need not be written. */
   readonly isSame: boolean;
+  /** Whether the record has `?` in the place of letters of the book, which stay. */
+  readonly hasLostLetters: boolean;
 };
 
 type SourceVersion = ReplacedMembers & {
@@ -67,8 +69,8 @@ type RecordOfBook = {
   /** All that the record says. */
   readonly said: JsonObject;
   /**
-   * The same without the id of the book, where our export put it among the fields of a source, and
-   * without what is vague (`omitVague`).
+   * The same without the id of the book, where our export put it among the fields of a source, with
+   * the book's letters (`restoreLetters`), and without what is vague (`omitVague`).
    */
   readonly fields: JsonObject;
   /** Whether the record has the id of the book: it is of a file from here. */
@@ -88,7 +90,8 @@ export function createVersion(
     record.id === id || (source !== null && findBookId(said, source) === id);
   const ownFields = source === null ? said : omitBookId(said, book.members, id, bytes, source);
   const isWhole = isFromHere || mode.onMatch === 'replace';
-  const fields = isWhole ? ownFields : omitVague(ownFields, book.members);
+  const letteredFields = restoreLetters(ownFields, book.members);
+  const fields = isWhole ? letteredFields : omitVague(letteredFields, book.members);
   const input = { mode, book, said, fields, isFromHere, isRepeated };
   const { putAside, replacedNames, stayingNames, ...result } = mergeInto(input);
   const { members: merged, leftOut } = joinMergedIds(result, book.members, said);
@@ -99,6 +102,7 @@ export function createVersion(
       && !isWorthDigests(input)));
   return {
     before: book.members, members, leftOut, putAside, replacedNames, stayingNames, isSame,
+    hasLostLetters: letteredFields !== ownFields,
   };
 }
 

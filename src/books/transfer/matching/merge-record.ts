@@ -6,7 +6,7 @@
  * for all of it, the rest of the book's stays, and of the record's the longest is left out.
  */
 import { isJsonObject } from '../../../base/fields.ts';
-import { countJsonBytes } from '../../../base/json/encode.ts';
+import { countJsonBytes, encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
 import { combineLists, joinMembers, separateMembers } from '../../book-members.ts';
@@ -30,6 +30,7 @@ type RecordMerge = MergedRecord & { readonly refusedNames: readonly string[] };
 
 const DATE_PUBLISHED = 'datePublished';
 const SERIES = 'series';
+const ASCII_MAX = 0x7f;
 
 /** The format of a record, as far as it tells its fields; null for our own. */
 type RecordFormat = Pick<SourceFormat, 'ownIdFields' | 'exportOf'> | null;
@@ -66,6 +67,42 @@ export function omitVague(fields: JsonObject, book: JsonObject): JsonObject {
   if (vagueNames.length === 0 && series === said[SERIES]) return fields;
   const members = Object.entries(said).filter(([name]) => !vagueNames.includes(name));
   return joinMembers({ ...Object.fromEntries(members), ...series === undefined ? {} : { series } });
+}
+
+/**
+ * The record with the letters of the book in the place of `?`: a spreadsheet that is saved as
+ * Windows-1252 has nothing else for those that this has not. Itself where there are none.
+ */
+export function restoreLetters(fields: JsonObject, book: JsonObject): JsonObject {
+  const entries = Object.entries(fields);
+  const restored = entries.map(([name, value]) => [name, restoreValue(value, book[name])] as const);
+  const isSame = restored.every(([, value], index) => value === entries[index]?.[1]);
+  return isSame ? fields : Object.fromEntries(restored);
+}
+
+/** The items of a list may stand anywhere in that of the book. */
+function restoreValue(value: JsonValue, stored: JsonValue | undefined): JsonValue {
+  if (typeof value === 'string') {
+    return typeof stored === 'string' && isWithoutLetters(value, stored) ? stored : value;
+  }
+  if (isJsonObject(value)) return isJsonObject(stored) ? restoreLetters(value, stored) : value;
+  if (!Array.isArray(value) || !Array.isArray(stored)) return value;
+  // Most have none, and each item would be compared with each.
+  if (!encodeJson(value).includes('?')) return value;
+  const storedItems: readonly JsonValue[] = stored;
+  const items = value.map((item: JsonValue) =>
+    storedItems.map((storedItem) => restoreValue(item, storedItem))
+      .find((restoredItem) => restoredItem !== item) ?? item);
+  return items.every((item, index) => item === value[index]) ? value : items;
+}
+
+function isWithoutLetters(text: string, stored: string): boolean {
+  if (!text.includes('?') || text.length !== stored.length || text === stored) return false;
+  for (let index = 0; index < text.length; index += 1) {
+    const isLost = text[index] === '?' && stored.charCodeAt(index) > ASCII_MAX;
+    if (text[index] !== stored[index] && !isLost) return false;
+  }
+  return true;
 }
 
 /** The series of a record, those without a place as the book has them; itself if none is so. */

@@ -85,6 +85,9 @@ const REMARKS: Readonly<Record<string, (count: number, first: JsonObject) => str
     : 'records are of books that were'} merged into another: nothing of it was taken; ${
     formatFirst(count, first)}, and book:update ${String(first['otherId'])} writes by hand what `
     + 'you want of it',
+  lostLetters: (count, first) => `${formatRecords(count)} ${count === 1 ? 'has' : 'have'} ? in the `
+    + `place of letters, which the book keeps: ${formatFirst(count, first)}; save the file as `
+    + 'UTF-8, which has all letters (in Excel "CSV UTF-8")',
 };
 
 /** The remark on a dry run of records that nobody matches by ISBN: they are not there twice yet. */

@@ -29,6 +29,7 @@ type ImportTotals = {
   /** The first record of these. */
   readonly alike?: Readonly<Record<string, FirstBook>>;
   readonly merged?: number;
+  readonly lostLetters?: number;
   readonly putAside?: Readonly<Record<string, number>>;
   readonly ownColumns?: Readonly<Record<string, number>>;
   readonly replacedMembers?: Readonly<Record<string, number>>;
@@ -118,7 +119,7 @@ export function listRemarks(
   const { existing, dryRun, encoding, otherTypes = {}, leftOut, error } = count;
   const { replacedMembers = {}, keptMembers = {}, putAside = {}, ownColumns = {} } = count;
   const { firstReplaced = {}, firstKept = {}, firstPutAside = {}, firstLeftOut = {} } = count;
-  const { unmatchable = 0, withoutId = 0, sameIsbn = 0, merged = 0 } = count;
+  const { unmatchable = 0, withoutId = 0, sameIsbn = 0, merged = 0, lostLetters = 0 } = count;
   const { sameTitle = 0, alike = {} } = count;
   const isOther = encoding !== undefined && encoding !== 'utf-8';
   const isNested = source !== null && NESTED_FORMATS.has(source.format);
@@ -162,6 +163,10 @@ export function listRemarks(
     ...merged === 0 ? [] : [`merged into another book: ${formatNumber(merged, 'record')}${
       formatFirst(alike['merged'])}; nothing of it was taken: what you want of it you write into `
       + 'that book'],
+    ...lostLetters === 0 ? [] : [`? in the place of letters: ${
+      formatNumber(lostLetters, 'record')}${
+      formatFirst(alike['lostLetters'])}; the books keep theirs. Save the file as UTF-8, which has `
+      + 'all letters (in Excel “CSV UTF-8”)'],
   ];
 }
 

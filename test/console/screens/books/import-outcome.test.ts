@@ -59,7 +59,7 @@ test('what else happened is told, and nothing where nothing did', () => {
     firstPutAside: { isbn: { line: 8, record: 7, title: 'E' } },
     replacedMembers: { 'reading.finishedOn': 1, 'keywords': 1 },
     firstReplaced: { 'reading.finishedOn': { line: 2, record: 1, title: 'Emma' } },
-    keptMembers: { 'reading.review': 1 }, firstKept: {}, unmatchable: 2, merged: 1,
+    keptMembers: { 'reading.review': 1 }, firstKept: {}, unmatchable: 2, merged: 1, lostLetters: 1,
     putAside: { isbn: 2, 'reading.rating': 1 }, withoutId: 1, sameIsbn: 2,
     sameTitle: 2, alike: {
       sameTitle: { line: 3, record: 2, title: 'Dune' }, merged: { line: 1, record: 4, title: 'C' },
@@ -89,6 +89,8 @@ test('what else happened is told, and nothing where nothing did', () => {
       + 'by title compares and merges them',
     'merged into another book: 1 record (first: record 4, “C”); nothing of it was taken: what you '
       + 'want of it you write into that book',
+    '? in the place of letters: 1 record; the books keep theirs. Save the file as UTF-8, which has '
+      + 'all letters (in Excel “CSV UTF-8”)',
   ]);
   assert.deepEqual(
     listRemarks({ ...COUNT, leftOut: { custom: 1 } }, { format: 'csl', encoding: 'utf-8' }),

@@ -283,7 +283,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
     directory: data, files, logger, clock, specs: COLLECTIONS, refusal: lock.refusal,
     limits: computeMemoryLimits(maxMemoryBytes),
     // A command throws what stops its writes: a line in the log would say the same again.
-    ...role === 'command' ? { failureLogger: silentLogger } : {},
+    ...role === 'command' ? { failureLogger: silentLogger, mayOnlyRead: true } : {},
     ...sharedLog === null ? {} : { sharedLog },
   });
   closers.add(() => store.close());

@@ -1,6 +1,6 @@
 /**
- * Runs a command line. Exit codes: 0 done, 1 the operation failed, 2 the command line or the
- * settings are wrong. Of the commands, only the one that runs is loaded.
+ * Runs a command line, and resolves with its exit code (report-error.ts). Of the commands, only the
+ * one that runs is loaded.
  */
 import { AppError } from '../base/errors.ts';
 import { findNearest } from '../base/text/nearest.ts';

@@ -51,6 +51,8 @@ type StoreOptions = {
   readonly sharedLog?: SharedLog;
   /** Why nothing may be written in the directory, which is only read then; absent: all may be. */
   readonly refusal?: AppError | undefined;
+  /** Opens for reading alone where a full disk keeps the directory from being repaired. */
+  readonly mayOnlyRead?: boolean;
 };
 
 export type SharedLog = {
@@ -80,8 +82,11 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
     if (sharedLog === undefined) return await openInDirectory(options);
     return await openInEngine(options, sharedLog);
   } catch (error) {
-    if (error instanceof AppError || systemCodeOf(error) === undefined) throw error;
-    throw diskError(`the data directory ${options.directory} cannot be opened`, error);
+    if (!(error instanceof AppError) && systemCodeOf(error) === undefined) throw error;
+    const failure = error instanceof AppError ? error
+      : diskError(`the data directory ${options.directory} cannot be opened`, error);
+    if (failure.code !== 'storage_full' || options.mayOnlyRead !== true) throw failure;
+    return openReadOnly(options, failure);
   }
 }
 

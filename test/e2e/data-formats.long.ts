@@ -29,9 +29,9 @@ test('what has another format is refused as a whole and kept', () => inFolder(as
   ] as const) {
     writeFileSync(path, `${lines.join('\n')}\n`);
     const before = hashes(data);
-    for (const words of [['data:verify'], ['serve', '--port', '0']]) {
+    for (const [exitCode, ...words] of [[1, 'data:verify'], [4, 'serve', '--port', '0']] as const) {
       const { code, stderr } = await hookshelf([...words, '--data', data]);
-      assert.equal(code, 1, stderr);
+      assert.equal(code, exitCode, stderr);
       assert.match(stderr, new RegExp(`^hookshelf: ${JOURNAL}, line ${line}, offset \\d+: `
         + `${found}, `
         + 'and this version reads hookshelf-journal-2 alone: go on with the hookshelf that wrote '

@@ -6,6 +6,8 @@ export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
 /** Nothing failed, and something is left to do: changes to apply, or to make by hand. */
 export const EXIT_PENDING = 3;
+/** A server does not start, as the data is damaged or of another version. */
+export const EXIT_DAMAGED = 4;
 
 // Long enough to set the exit code and to write the rest of the output.
 const DELAY_MS = 20;

@@ -6,7 +6,7 @@
  */
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { systemCodeOf } from '../../base/errors.ts';
+import { isError, systemCodeOf } from '../../base/errors.ts';
 import { promisify } from '../../base/node-modules.ts';
 
 /** An open file. Its number means nothing to the store. */
@@ -75,10 +75,20 @@ export function createNodeFiles(): Files {
       fs.readSync(descriptor, target, 0, target.length, position),
     read: async (descriptor, target, position) =>
       (await read(descriptor, target, 0, target.length, position)).bytesRead,
-    writeSync: (descriptor, source, position) =>
-      fs.writeSync(descriptor, source, 0, source.length, position),
-    write: async (descriptor, source, position) =>
-      (await write(descriptor, source, 0, source.length, position)).bytesWritten,
+    writeSync(descriptor, source, position) {
+      try {
+        return fs.writeSync(descriptor, source, 0, source.length, position);
+      } catch (error) {
+        throw nameFile(descriptor, error);
+      }
+    },
+    async write(descriptor, source, position) {
+      try {
+        return (await write(descriptor, source, 0, source.length, position)).bytesWritten;
+      } catch (error) {
+        throw nameFile(descriptor, error);
+      }
+    },
     datasyncSync: (descriptor) => fs.fdatasyncSync(descriptor),
     datasync: (descriptor) => fdatasync(descriptor),
     truncateSync: (descriptor, length) => fs.ftruncateSync(descriptor, length),
@@ -120,6 +130,18 @@ export function createNodeFiles(): Files {
       return { path: fs.existsSync(own) ? own : path, close };
     },
   };
+}
+
+/** Adds the path of the file to an error of a write, which knows the descriptor alone. */
+function nameFile(descriptor: Descriptor, error: unknown): unknown {
+  if (!isError(error)) return error;
+  try {
+    const path = fs.readlinkSync(`/proc/self/fd/${descriptor}`);
+    return Object.assign(error, { path, message: `${error.message} '${path}'` });
+  } catch {
+    // The system has no /proc.
+    return error;
+  }
 }
 
 /**

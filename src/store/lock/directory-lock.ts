@@ -3,8 +3,8 @@
  * flock(2), by the program flock(1) on a descriptor of this process. The lock belongs to the open
  * file: it holds after the program has exited, and ends with this process, however that ends. The
  * file is never removed, so that nobody can lock one that has just been replaced. It names the
- * owner and itself (lock-owner.ts), so that a copy of it is not taken for a lock, and is empty
- * while the lock is free.
+ * owner and itself (lock-owner.ts), so that a copy of it is not taken for a lock, and names
+ * nobody while the lock is free.
  *
  * exclusive-lock.ts is used instead where flock(1) is missing or the file system refuses it. Each
  * kind of lock is checked against the other after it was taken, so that two processes that lock in
@@ -12,7 +12,7 @@
  * which shows other containers that it is alive.
  */
 import { spawnSync } from 'node:child_process';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { sleep, systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, systemCodeOf } from '../../base/errors.ts';
@@ -22,7 +22,7 @@ import { createNodeFiles } from '../disk/files.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
 import { startListening } from './liveness.ts';
-import { OwnedLock, getLivenessPath, isAlive, readOwner } from './lock-owner.ts';
+import { OwnedLock, getLivenessPath, isAlive, readOwner, removeOwner } from './lock-owner.ts';
 import type { LockKind, LockOwner, NamedOwner } from './lock-owner.ts';
 import { isInThisNamespace } from './process-identity.ts';
 
@@ -40,8 +40,8 @@ type LockOptions = {
 
 export interface DirectoryLock {
   /**
-   * Why nothing can be written in the directory: its file system is mounted read-only, and so it
-   * has no lock. Absent where the lock is held; a server always has it.
+   * Why nothing can be written in the directory, so that it has no lock: its file system is mounted
+   * read-only, or full. Absent where the lock is held; a server always has it.
    */
   readonly refusal?: AppError;
   /** Publishes the path of the control socket. */
@@ -125,13 +125,26 @@ function readHolder(directory: string, files: Files): LockHolder | null {
 async function tryLock(
   directory: string, options: LockOptions & { readonly files: Files; readonly clock: Clock },
 ): Promise<DirectoryLock | null> {
+  const { kind, files } = options;
+  try {
+    return await tryToWriteLock(directory, options);
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === undefined) throw error;
+    const refusal = diskError(`cannot write in the data directory ${directory}`, error);
+    const mayRead = code === 'EROFS' || refusal.code === 'storage_full';
+    if (kind === 'server' || !mayRead) throw refusal;
+    return tryWithoutLock(directory, files, refusal);
+  }
+}
+
+/** Throws what keeps the lock file from being written. */
+async function tryToWriteLock(
+  directory: string, options: LockOptions & { readonly files: Files; readonly clock: Clock },
+): Promise<DirectoryLock | null> {
   const { kind, files, clock, program = 'flock' } = options;
   const path = join(directory, 'lock');
   const descriptor = openLockFile(files, path);
-  if (descriptor instanceof AppError) {
-    if (kind === 'server') throw descriptor;
-    return tryWithoutLock(directory, files, descriptor);
-  }
   let isLocked = false;
   try {
     const { status } = spawnSync(program, ['-x', '-n', '3'], {
@@ -149,10 +162,10 @@ async function tryLock(
     }
     // The file must not name the owner before us any more when our socket opens: a connection to it
     // would show that a killed process is alive.
-    files.truncateSync(descriptor, 0);
+    removeOwner(files, descriptor);
     const liveness = await startListening(getLivenessPath(path), files);
-    isLocked = true;
     const lock = new OwnedLock(files, descriptor, kind, liveness);
+    isLocked = true;
     if (!await isHeldBy(files, readExclusiveOwner(directory, files))) return lock;
     lock.release();
     return null;
@@ -169,16 +182,13 @@ async function tryWithoutLock(
   return isHeld ? null : { refusal, announce() {}, release() {} };
 }
 
-/** Returns the error where the file system is mounted read-only. */
-function openLockFile(files: Files, path: string): Descriptor | AppError {
+function openLockFile(files: Files, path: string): Descriptor {
   try {
     return files.openSync(path, files.existsSync(path) ? 'append-existing' : 'create');
   } catch (error) {
     // Another process has created the file meanwhile.
     if (systemCodeOf(error) === 'EEXIST') return files.openSync(path, 'append-existing');
-    const refusal = diskError(`cannot write in the data directory ${dirname(path)}`, error);
-    if (systemCodeOf(error) === 'EROFS') return refusal;
-    throw refusal;
+    throw error;
   }
 }
 

@@ -16,8 +16,6 @@ import { OwnedLock, getLivenessPath, isAlive, readOwner } from './lock-owner.ts'
 import type { LockKind, NamedOwner } from './lock-owner.ts';
 
 const NAME_PATTERN = /^lock-(\d+)$/;
-// The content of a released lock. An empty file is one that is still being written.
-const RELEASED_CONTENT = Buffer.from('{"released":true}\n');
 // A file is written microseconds after its creation; a crash between the two is very rare.
 const CREATION_MS_MAX = 500;
 const POLL_MS = 5;
@@ -47,7 +45,7 @@ export async function tryExclusiveLock(
     throw error;
   }
   const liveness = await startListening(getLivenessPath(path), files);
-  const lock = new OwnedLock(files, descriptor, kind, liveness, RELEASED_CONTENT);
+  const lock = new OwnedLock(files, descriptor, kind, liveness);
   if (listLockNumbers(directory, files).at(-1) !== number || await isHeldByFlock()) {
     lock.release();
     return null;

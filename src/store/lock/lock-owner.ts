@@ -13,6 +13,9 @@
  * systems that make numbers up (FAT, some of FUSE) keep those of an open file, and the owner keeps
  * the file open. A hard link to the file is no copy: flock(2) holds there, too. Without `file`, as
  * versions before it wrote it, the file counts as the original.
+ *
+ * A file that names nobody holds `{"released":true}`. It is not emptied: it keeps its block of the
+ * disk, so that the next owner can be named on a full one.
  */
 import { assert } from '../../base/assert.ts';
 import { systemCodeOf } from '../../base/errors.ts';
@@ -24,6 +27,8 @@ import {
   describeProcess, isInThisNamespace, readStart, readStartTime,
 } from './process-identity.ts';
 import type { ProcessIdentity } from './process-identity.ts';
+
+const RELEASED_CONTENT = Buffer.from('{"released":true}\n');
 
 export type LockKind = 'server' | 'command';
 
@@ -50,20 +55,22 @@ export class OwnedLock {
   readonly #descriptor: Descriptor;
   readonly #kind: LockKind;
   readonly #liveness: LivenessSocket | null;
-  readonly #releasedContent: Buffer;
   #isReleased = false;
 
-  /** `releasedContent` is what the file holds after the release. */
+  /** Throws what keeps the file from being written; nothing is held then. */
   constructor(
     files: Files, descriptor: Descriptor, kind: LockKind, liveness: LivenessSocket | null,
-    releasedContent = Buffer.alloc(0),
   ) {
     this.#files = files;
     this.#descriptor = descriptor;
     this.#kind = kind;
     this.#liveness = liveness;
-    this.#releasedContent = releasedContent;
-    this.announce(null);
+    try {
+      this.announce(null);
+    } catch (error) {
+      liveness?.end();
+      throw error;
+    }
   }
 
   /** Publishes the path of the control socket. */
@@ -72,7 +79,8 @@ export class OwnedLock {
     const hasSocket = this.#liveness !== null;
     const owner = describeThisProcess(this.#files, this.#kind, socketPath, hasSocket);
     const file = this.#files.identifySync(this.#descriptor);
-    this.#replaceContent(Buffer.from(`${JSON.stringify({ ...owner, file })}\n`));
+    replaceContent(
+      this.#files, this.#descriptor, Buffer.from(`${JSON.stringify({ ...owner, file })}\n`));
   }
 
   /** Idempotent. */
@@ -80,17 +88,22 @@ export class OwnedLock {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#liveness?.end();
-    this.#replaceContent(this.#releasedContent);
+    removeOwner(this.#files, this.#descriptor);
     this.#files.closeSync(this.#descriptor);
-  }
-
-  #replaceContent(bytes: Buffer): void {
-    if (bytes.length > 0) this.#files.writeSync(this.#descriptor, bytes, 0);
-    this.#files.truncateSync(this.#descriptor, bytes.length);
   }
 }
 
-/** Null when the file is missing, empty, or does not name an owner. */
+/** Has the lock file name nobody. */
+export function removeOwner(files: Files, descriptor: Descriptor): void {
+  replaceContent(files, descriptor, RELEASED_CONTENT);
+}
+
+function replaceContent(files: Files, descriptor: Descriptor, bytes: Buffer): void {
+  files.writeSync(descriptor, bytes, 0);
+  files.truncateSync(descriptor, bytes.length);
+}
+
+/** Null when the file is missing, or does not name an owner. */
 export function readOwner(files: Files, path: string): NamedOwner | null {
   try {
     const descriptor = files.openSync(path, 'read');

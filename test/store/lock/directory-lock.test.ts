@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync, linkSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync,
-  writeFileSync,
+  statSync, writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
@@ -281,6 +281,30 @@ function createReadOnlyFiles(): Files {
     },
   };
 }
+
+test('on a full disk a command does without a lock, and a server says what cannot be written',
+  async () => {
+    const directory = createTemporaryFolder();
+    const fullFiles: Files = {
+      ...createNodeFiles(),
+      writeSync() {
+        throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+      },
+    };
+    const lock = await acquireLock(directory, { kind: 'command', files: fullFiles });
+    assert.equal(lock.refusal?.code, 'storage_full');
+    lock.release();
+    await assert.rejects(acquireLock(directory, { kind: 'server', files: fullFiles }), {
+      code: 'storage_full',
+      message: /^cannot write in the data directory \/.*ENOSPC.*; free some room on the disk/,
+    });
+    const holder = await acquireLock(directory, { kind: 'server' });
+    await assert.rejects(acquireLock(directory, { kind: 'command', files: fullFiles }),
+      { code: 'conflict' });
+    holder.release();
+    const { blocks } = statSync(join(directory, 'lock'));
+    assert.ok(blocks > 0, 'the next owner can be named without a free block');
+  });
 
 test('a command needs no lock where nothing can be written, unless a process holds it elsewhere',
   async () => {

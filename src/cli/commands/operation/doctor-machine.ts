@@ -8,7 +8,10 @@ import { failed, hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
 const GIBIBYTE = 1024 ** 3;
+const MEBIBYTE = 1024 ** 2;
 const FREE_BYTES_MIN = GIBIBYTE;
+// Below this a write may be refused at any time.
+const FULL_BYTES_MAX = MEBIBYTE;
 // A clock that shows a time before this program existed is wrong.
 const CLOCK_MS_MIN = Date.UTC(2025, 0, 1);
 const CLOCK_SLACK_MS = 60_000;
@@ -32,8 +35,12 @@ export function checkDisk({ context }: DoctorSubject): DoctorFinding {
   let folder = context.enterDataAsOwner();
   while (statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
-  const detail = `${(bavail * bsize / GIBIBYTE).toFixed(1)} GiB free`;
-  return bavail * bsize >= FREE_BYTES_MIN
+  const freeBytes = bavail * bsize;
+  const size = freeBytes < GIBIBYTE ? `${(freeBytes / MEBIBYTE).toFixed(1)} MiB`
+    : `${(freeBytes / GIBIBYTE).toFixed(1)} GiB`;
+  const detail = `${size} free for ${folder}`;
+  if (freeBytes < FULL_BYTES_MAX) return failed(detail, 'free some room: writes get 507');
+  return freeBytes >= FREE_BYTES_MIN
     ? ok(detail) : warning(detail, 'a compaction needs as much room as the data has');
 }
 

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { AppError } from '../../../base/errors.ts';
 import type { ActivatedSocket } from '../../../server/listening/activated-sockets.ts';
+import { START_EXIT_CODES, reportError } from '../../report-error.ts';
 import type { CommandContext } from '../command-context.ts';
 
 const MEGABYTES_MIN = 64;
@@ -12,6 +13,14 @@ const MEBIBYTE = 1 << 20;
 const APPLY_OPTIONS = ['prune', 'set', 'no-overlap', 'keep', 'yes'];
 
 export async function serve(context: CommandContext): Promise<number> {
+  try {
+    return await start(context);
+  } catch (thrown) {
+    return reportError(thrown, context.args.has('debug'), context.io, START_EXIT_CODES);
+  }
+}
+
+async function start(context: CommandContext): Promise<number> {
   checkApplyOptions(context);
   const sockets = await takeSockets(context);
   const megabytes = context.args.integer('max-memory', MEGABYTES_MIN, MEGABYTES_MAX);

@@ -175,7 +175,7 @@ function readString(
     return fail(context, 'must not be blank');
   }
   if (schema.values !== undefined && !schema.values.includes(value)) {
-    const hint = didYouMean(value, schema.values);
+    const hint = didYouMean(schema.findMeant?.(value) ?? value, schema.values);
     return fail(context, `must be one of ${schema.values.join(', ')}, not ${quote(value)}${hint}`);
   }
   const canonical = schema.pattern === undefined || schema.pattern.test(value)
@@ -437,10 +437,10 @@ function convertSchema(schema: Schema): Schema {
     case 'string': {
       const { kind, minLength, maxLength, bytesMax, isNotBlank, values } = schema;
       const { pattern, mustBe } = schema;
-      const { canonical, explain, numberHint, format } = schema;
+      const { findMeant, canonical, explain, numberHint, format } = schema;
       return {
         kind, minLength, maxLength, bytesMax, isNotBlank, values, pattern, mustBe, canonical,
-        explain, numberHint, format,
+        findMeant, explain, numberHint, format,
       };
     }
     case 'array': {

@@ -20,6 +20,8 @@ export type StringSchema = {
   /** At least one character that is not white space. */
   readonly isNotBlank?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
+  /** The one of `values` that another word means, such as `read` for `done`. */
+  readonly findMeant?: ((value: string) => string | undefined) | undefined;
   readonly pattern?: RegExp | undefined;
   /** Tells the values that `pattern` and `canonical` accept: "must be <mustBe>". */
   readonly mustBe?: string | undefined;

@@ -12,8 +12,8 @@ import { isBefore } from './date-order.ts';
 import { explainIsbn, parseIsbn } from './isbn.ts';
 import { mergedIdsMember } from './merged-ids.ts';
 import { explainPartialDate, parsePartialDate } from './partial-date.ts';
+import { READING_STATUSES, findReadingStatus } from './reading-status.ts';
 
-export const READING_STATUSES = ['to-read', 'reading', 'paused', 'read', 'abandoned'] as const;
 export const RATING_MAX = 5;
 
 export const BOOK_FORMATS =
@@ -133,7 +133,8 @@ export const readingSchema = describeObject({
   kind: 'object', name: 'Reading', isDroppedEmpty: true,
   members: {
     status: {
-      schema: { kind: 'string', values: READING_STATUSES }, form: { choices: STATUS_CHOICES },
+      schema: { kind: 'string', values: READING_STATUSES, findMeant: findReadingStatus },
+      form: { choices: STATUS_CHOICES },
     },
     rating: {
       schema: { kind: 'number', minimum: 0.25, maximum: RATING_MAX, partsOfOne: 4 },

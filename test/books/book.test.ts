@@ -94,6 +94,8 @@ const REFUSED: Readonly<Record<string, readonly (readonly [unknown, string, RegE
   ],
   reading: [
     [{ status: 'Read' }, '/status', /did you mean `read`/],
+    [{ status: 'done' }, '/status', /, not "done": did you mean `read`\?/],
+    [{ status: 'Want to Read' }, '/status', /did you mean `to-read`/],
     [{ rating: 0 }, '/rating', /from 0.25 to 5 in steps of 0.25, not 0/],
     [{ rating: 5.25 }, '/rating', /to 5/], [{ rating: 4.1 }, '/rating', /steps/],
     [{ rating: '4' }, '/rating', /number/], [{ startedOn: 'May' }, '/startedOn', /YYYY/],

@@ -11,9 +11,10 @@ import { foldCase } from '../../base/text/fold.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
 import { REPETITIONS_MAX, malformed, parseEither } from '../../server/query.ts';
-import { BOOK_FORMATS, RATING_MAX, READING_STATUSES } from '../book.ts';
+import { BOOK_FORMATS, RATING_MAX } from '../book.ts';
 import { explainIsbn, parseIsbn } from '../isbn.ts';
 import { explainPartialDate, parsePartialDate } from '../partial-date.ts';
+import { READING_STATUSES, findReadingStatus } from '../reading-status.ts';
 import { COLUMN_ROWS, valuesOf } from './book-values.ts';
 import type { BookValue, ColumnName } from './book-values.ts';
 import {
@@ -155,7 +156,8 @@ const valueRows = [
     name: 'status', in: 'query', schema: several({ kind: 'string', values: READING_STATUSES }),
     option: { placeholder: '<status>', suggests: READING_STATUSES },
     description: 'Whether it was read: `read`, `to-read` and so on; several times: one of them.',
-    parse: choiceOf(READING_STATUSES), ...inColumn('status'), facet: 'status', label: 'Status',
+    parse: choiceOf(READING_STATUSES, findReadingStatus), ...inColumn('status'), facet: 'status',
+    label: 'Status',
   },
   {
     name: 'shelf', in: 'query', schema: TEXTS, option: { placeholder: '<shelf>' },
@@ -276,11 +278,14 @@ function parseFlag(text: string, name: string): string {
   return String(parseEither(name, text, 'true', 'false'));
 }
 
-function choiceOf(choices: readonly string[]): (text: string, name: string) => string {
+/** `findMeant`: the choice that another word means. */
+function choiceOf(
+  choices: readonly string[], findMeant: (text: string) => string | undefined = () => undefined,
+): (text: string, name: string) => string {
   return (text, name) => {
     if (choices.includes(text)) return text;
     throw malformed(`\`${name}\` must be one of ${choices.join(', ')}, not ${quote(text)}`
-      + didYouMean(text, choices));
+      + didYouMean(findMeant(text) ?? text, choices));
   };
 }
 

@@ -7,30 +7,43 @@
  * (`fantasy; satire`) or as JSON. An empty cell is an absent member, a quoted empty one (`""`) an
  * empty text. Reading the row of a book gives the same book.
  *
- * A spreadsheet that has saved the file may have made other cells of these: `TRUE`, `03.11.2018`
- * (date-text.ts), `="9780441478125"`, and an ISBN that is rounded for good, `9.78E+12`, which is
- * put into `metadata`. So is a date whose day and month are in doubt, `3/11/2018`: the member has
- * the year.
+ * People and spreadsheets write cells in other ways too: `WAHR`, `03.11.2018`, `4,5`, `***`,
+ * `finished`, `="9780441478125"`. A cell that the model refuses all the same, or takes in part,
+ * `9.78E+12` or `c1999`, stands in `metadata` under the name of its member. A row is valid that has
+ * a title.
  *
  * A column of another name is a person's own: its texts are members of `metadata`. A name that may
  * be meant for one of ours refuses the file, as do columns without `title`.
  */
-import type { FieldError } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJsonRecord } from '../../base/json/parse.ts';
+import type { JsonValue, Schema } from '../../base/schema.ts';
+import { fold } from '../../base/text/fold.ts';
 import { findNearest } from '../../base/text/nearest.ts';
-import { decodeBook } from '../book.ts';
+import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX, decodeBook } from '../book.ts';
 import type { Author, Book } from '../book.ts';
-import {
-  MEMBER_SCHEMAS, METADATA_PREFIX, READING_PREFIX, separateMembers,
-} from '../book-members.ts';
-import { parsePartialDate } from '../partial-date.ts';
+import { MEMBER_SCHEMAS, METADATA_PREFIX, separateMembers } from '../book-members.ts';
+import { findReadingStatus } from '../reading-status.ts';
 import { encodeCsvRow } from './csv-rows.ts';
 import type { CsvCell } from './csv-rows.ts';
 import type { FormatCodec } from './format-codec.ts';
 import { TableSplitter } from './grammars/delimited-text.ts';
+import { importSchema } from './import-record.ts';
+import { explainRefusal } from './mapping/accept-member.ts';
+import { readBookFormat } from './mapping/book-format.ts';
 import { readDate } from './mapping/date-text.ts';
-import { isRounded } from './mapping/isbn-text.ts';
+import { readPages } from './mapping/field-text.ts';
+import type { TextReader } from './mapping/field-text.ts';
+import { fitFields } from './mapping/fit-fields.ts';
+import { whole } from './mapping/format-table.ts';
+import type { RowValue } from './mapping/format-table.ts';
+import { readIsbn } from './mapping/isbn-text.ts';
+import { readLanguage } from './mapping/language.ts';
+import { addMember } from './mapping/map-record.ts';
+import { NOTHING, readRating } from './mapping/reading-text.ts';
+import { readSeriesNames } from './mapping/series-title.ts';
 import type { SourceRecord } from './record-splitter.ts';
 
 const CSV_COLUMNS: readonly string[] = [...MEMBER_SCHEMAS.keys()];
@@ -52,20 +65,8 @@ const UNKNOWN_SHOWN_MAX = 20;
 const NAME_SHOWN_MAX = 80;
 const NAME_COMPARED_MAX = 64;
 
-/** How a cell is written that holds a list. */
-const LIST_SYNTAX: Readonly<Record<string, string>> = {
-  authors: 'write names with semicolons between them, Terry Pratchett; Neil Gaiman, or JSON, '
-    + '[{"name":"Terry Pratchett","birthDate":"1948"}]',
-  keywords: 'write words with semicolons between them, fantasy; satire, or JSON, '
-    + '["fantasy","satire"]',
-  series: 'write an array, [{"name":"Discworld","position":1}]',
-  'reading.shelves': 'write names with semicolons between them, own; lent, or JSON, '
-    + '["own","lent"]',
-  mergedIds: 'write ids with semicolons between them, or JSON, ["goodreads:2767052"]',
-};
 /** More than the model takes of any list, and little to hold. */
 const LIST_PIECES_MAX = 10_000;
-const JSON_SYNTAX = 'write an object, {"shelf":"A1"}';
 
 export const csvCodec: FormatCodec = {
   createReader: createCsvReader,
@@ -155,129 +156,148 @@ function describeUnknown(names: readonly string[]): readonly string[] {
     `unknown ${noun} ${strangeNames.join(', ')}: known are ${CSV_COLUMNS.join(', ')}`];
 }
 
+/** A cell that the model refuses is put aside into `metadata`; that of the title is an error. */
 function readRow(
   columns: readonly string[], cells: readonly CsvCell[], line: number,
 ): SourceRecord {
-  const members: string[] = [];
-  const readingMembers: string[] = [];
-  const metadataMembers: string[] = [];
+  const members: RowMembers = { body: {}, reading: {}, metadata: new Map() };
   const ownColumns: string[] = [];
   const putAside: string[] = [];
-  const errors: FieldError[] = [];
   for (const [index, cell] of cells.entries()) {
     const name = columns[index];
     if (name === undefined || (cell.text === '' && !cell.isQuoted)) continue;
     if (name.startsWith(METADATA_PREFIX)) {
       const ownName = name.slice(METADATA_PREFIX.length);
-      metadataMembers.push(`${JSON.stringify(ownName)}:${JSON.stringify(unguardText(cell.text))}`);
+      putMetadata(members, ownName, unguardText(cell.text), index);
       ownColumns.push(ownName);
-      continue;
-    }
-    const value = toJson(name, cell);
-    if (value.isDoubtful === true) {
-      metadataMembers.push(`${JSON.stringify(name)}:${JSON.stringify(cell.text)}`);
+    } else if (!addCell(members, name, cell, index)) {
+      putMetadata(members, name, unguardText(cell.text), index);
       putAside.push(name);
     }
-    if (value.problem !== undefined) {
-      errors.push({ pointer: `/${name.replace('.', '/')}`, detail: value.problem });
-    } else if (value.json === null) {
-      continue;
-    } else if (name === 'metadata' && /^\{.+\}$/s.test(value.json)) {
-      metadataMembers.push(value.json.slice(1, -1));
-    } else if (name.startsWith(READING_PREFIX)) {
-      readingMembers.push(`"${name.slice(READING_PREFIX.length)}":${value.json}`);
-    } else {
-      members.push(`"${name}":${value.json}`);
-    }
   }
-  if (readingMembers.length > 0) members.push(`"reading":{${readingMembers.join(',')}}`);
-  if (metadataMembers.length > 0) members.push(`"metadata":{${metadataMembers.join(',')}}`);
-  const json = Buffer.from(`{${members.join(',')}}`);
+  const { body, reading } = members;
+  if (Object.keys(reading).length > 0) body['reading'] = reading;
+  const { kept, leftOut } = fitFields(members.metadata, [], METADATA_ROOM);
+  if (kept.size > 0) body['metadata'] = Object.fromEntries(kept);
   return {
-    line, json, ...errors.length === 0 ? {} : { errors },
+    line, key: null, body, leftOut,
+    ...body['title'] === undefined ? { titleProblem: explainTitle(columns, cells) } : {},
     ...ownColumns.length === 0 ? {} : { ownColumns },
     ...putAside.length === 0 ? {} : { putAside },
   };
 }
 
-const INTEGER = /^-?(0|[1-9][0-9]{0,15})$/;
-const DECIMAL = /^-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,15})?$/;
-/** A number as spreadsheets write it in most of Europe. */
-const DECIMAL_COMMA = /^(\s*[0-9]+),([0-9]+\s*)$/;
-const BOOLEAN = /^(true|false)$/;
-/** The words that spreadsheets in other languages write for `true` and `false`. */
-const BOOLEAN_WORDS: Readonly<Record<string, string>> = {
-  wahr: 'true', vrai: 'true', verdadero: 'true', verdadeiro: 'true', vero: 'true', waar: 'true',
-  falsch: 'false', faux: 'false', falso: 'false', onwaar: 'false',
+type RowMembers = {
+  readonly body: Record<string, JsonValue>;
+  readonly reading: Record<string, JsonValue>;
+  readonly metadata: Map<string, JsonValue>;
 };
+
+// A comma less than members have.
+const METADATA_ROOM = { bytesMax: METADATA_BYTES_MAX - 1, depthMax: METADATA_DEPTH_MAX - 1 };
+
+/** Where the name is taken, the number of the column stands behind it. */
+function putMetadata(
+  { metadata }: RowMembers, ownName: string, value: JsonValue, index: number,
+): void {
+  let name = ownName;
+  while (metadata.has(name)) name += ` (column ${index + 1})`;
+  metadata.set(name, value);
+}
+
+function explainTitle(columns: readonly string[], cells: readonly CsvCell[]): string {
+  const text = cells[columns.indexOf('title')]?.text ?? '';
+  return (text === '' ? null : explainRefusal('title', text)) ?? 'is required';
+}
+
+/** Adds what the cell says of its member; returns whether that is all that it says. */
+function addCell(members: RowMembers, name: string, cell: CsvCell, index: number): boolean {
+  const { body, reading } = members;
+  const read = readCell(name, cell);
+  if (read === undefined) return false;
+  const { value, isWhole } = read;
+  if (value === null) return isWhole;
+  if (name === 'metadata') {
+    if (!isJsonObject(value)) return false;
+    // An empty one is a value, too.
+    body['metadata'] = {};
+    for (const [member, inner] of Object.entries(value)) {
+      putMetadata(members, member, inner, index);
+    }
+    return true;
+  }
+  if (!addMember(body, reading, name, value, importSchema)) return false;
+  if ((importSchema.check?.(body, body) ?? []).length === 0) return isWhole;
+  Reflect.deleteProperty(body, name);
+  return false;
+}
+
+const INTEGER = /^[0-9]{1,6}$/;
+/** The words for yes and no, and those that spreadsheets write for `TRUE` and `FALSE`. */
+const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ...['true', 'yes', 'wahr', 'ja', 'vrai', 'oui', 'verdadero', 'verdadeiro', 'si', 'sim', 'vero',
+    'waar', 'x'].map((word) => [word, true] as const),
+  ...['false', 'no', 'falsch', 'nein', 'faux', 'non', 'falso', 'onwaar', 'nee']
+    .map((word) => [word, false] as const),
+]);
 /** A formula that keeps a spreadsheet from reading a number. */
 const TEXT_FORMULA = /^="([^"]*)"$/;
 
-type CellValue =
-  | {
-    /** Null where the cell says nothing of the member. */
-    readonly json: string | null; readonly problem?: never;
-    /** Whether the cell may say more: it is kept, and a person is told; absent: not. */
-    readonly isDoubtful?: true;
-  }
-  | { readonly json?: never; readonly isDoubtful?: never; readonly problem: string };
+/** The readers of members that people and spreadsheets write in several ways. */
+const READERS: Readonly<Record<string, TextReader>> = {
+  'isbn': (text) => readIsbn([text]), 'datePublished': readDate, 'inLanguage': readLanguage,
+  'numberOfPages': readPages, 'bookFormat': readBookFormat,
+  'reading.status'(text) {
+    const status = findReadingStatus(text);
+    return status === undefined ? undefined : whole(status);
+  },
+  'reading.rating': readRating,
+  'reading.startedOn': readDate, 'reading.finishedOn': readDate,
+  'reading.readCount': (text) => INTEGER.test(text) ? whole(Number(text)) : undefined,
+  'reading.owned'(text) {
+    const value = BOOLEAN_WORDS.get(fold(text));
+    return value === undefined ? undefined : whole(value);
+  },
+  'series': readSeriesNames,
+};
 
-/** The value of a cell as JSON, or why it cannot be read. */
-function toJson(name: string, cell: CsvCell): CellValue {
-  if (name === 'isbn' && isRounded(cell.text)) return { json: null, isDoubtful: true };
+/** The value of a cell, which the model has not checked yet; undefined where it cannot be read. */
+function readCell(name: string, cell: CsvCell): RowValue | undefined {
   const schema = MEMBER_SCHEMAS.get(name);
-  const kind = schema?.kind;
-  if (kind === 'string' && schema?.canonical === undefined) {
-    return { json: JSON.stringify(unguardText(cell.text)) };
-  }
-  const text = unguardText(cell.text).replace(TEXT_FORMULA, '$1');
-  if (text === '' && cell.text !== '') return { json: null };
-  if (kind === 'string') {
-    return schema?.canonical === parsePartialDate
-      ? readDateCell(text) : { json: JSON.stringify(text) };
-  }
-  if (kind === 'integer') return readPlainCell(text, INTEGER);
-  if (kind === 'number') return readPlainCell(text.replace(DECIMAL_COMMA, '$1.$2'), DECIMAL);
-  if (kind === 'boolean') {
-    const word = text.trim().toLowerCase();
-    const value = BOOLEAN_WORDS[word] ?? word;
-    return readPlainCell(BOOLEAN.test(value) ? value : text, BOOLEAN);
-  }
-  const isListOfTexts = schema?.kind === 'array' && schema.items.kind === 'string';
-  const hasPieces = name === 'authors' || isListOfTexts;
-  if (!hasPieces || /^\s*[[{]/.test(text)) return readJsonCell(name, text);
-  const items = splitList(text);
-  if (items === null) return { problem: `the cell has more than ${LIST_PIECES_MAX} pieces` };
-  const value = name === 'authors' ? items.map((author) => ({ name: author })) : items;
-  return { json: JSON.stringify(value) };
+  if (isFreeText(schema)) return whole(unguardText(cell.text));
+  const text = unguardText(cell.text).replace(TEXT_FORMULA, '$1').trim();
+  if (text === '') return NOTHING;
+  const isJson = /^[[{]/.test(text);
+  if (isJson && (schema?.kind === 'array' || name === 'metadata')) return readJsonCell(text);
+  if (schema?.kind === 'array' && name !== 'series') return readListCell(name, text);
+  // What an export of ours has is that already, also a language that no reader knows.
+  const isCanonical = schema?.kind === 'string' && schema.canonical?.(text) === text;
+  const read = READERS[name];
+  return isCanonical || read === undefined ? whole(text) : read(text) ?? whole(text);
 }
 
-/**
- * The date of a text that says a day for sure, or the year of one that may be two days; else the
- * text, which the model may refuse.
- */
-function readDateCell(text: string): CellValue {
-  const date = readDate(text);
-  if (date?.isDoubtful === true) return { json: JSON.stringify(date.value), isDoubtful: true };
-  return { json: JSON.stringify(date?.isWhole === true ? date.value : text) };
+/** Whether every text is taken as it stands, up to a length. */
+function isFreeText(schema: Schema | undefined): boolean {
+  return schema?.kind === 'string' && schema.canonical === undefined && schema.values === undefined
+    && schema.format === undefined;
 }
 
-/** A cell that does not fit the pattern becomes a text, which the model refuses. */
-function readPlainCell(text: string, pattern: RegExp): CellValue {
-  return { json: pattern.test(text.trim()) ? text.trim() : JSON.stringify(text) };
-}
-
-function readJsonCell(name: string, text: string): CellValue {
-  const listSyntax = LIST_SYNTAX[name];
+function readJsonCell(text: string): RowValue | undefined {
   try {
     const value = parseJsonRecord(Buffer.from(text));
-    if (listSyntax !== undefined && !Array.isArray(value)) {
-      return { problem: `the cell is not a JSON array: ${listSyntax}` };
-    }
-    return { json: encodeJson(value) };
-  } catch {
-    return { problem: `the cell is not valid JSON: ${listSyntax ?? JSON_SYNTAX}` };
+    return isJsonObject(value) || Array.isArray(value) ? whole(value) : undefined;
+  } catch (thrown) {
+    if (thrown instanceof AppError) return undefined;
+    throw thrown;
   }
+}
+
+/** The pieces between semicolons; undefined where there are too many. */
+function readListCell(name: string, text: string): RowValue | undefined {
+  const pieces = text.split(';', LIST_PIECES_MAX + 1);
+  if (pieces.length > LIST_PIECES_MAX) return undefined;
+  const items = pieces.map((item) => item.trim()).filter((item) => item !== '');
+  return whole(name === 'authors' ? items.map((author) => ({ name: author })) : items);
 }
 
 /** Names alone where that loses nothing and cannot be taken for JSON. */
@@ -287,13 +307,6 @@ function encodeAuthors(authors: readonly Author[], isForSpreadsheet: boolean): s
     && author.name === author.name.trim() && !/;|^[[{]/.test(author.name));
   if (!isPlain) return JSON.stringify(authors);
   return guardText(authors.map(({ name }) => name).join('; '), isForSpreadsheet);
-}
-
-/** The pieces between semicolons; null where there are too many. */
-function splitList(text: string): readonly string[] | null {
-  const pieces = text.split(';', LIST_PIECES_MAX + 1);
-  if (pieces.length > LIST_PIECES_MAX) return null;
-  return pieces.map((item) => item.trim()).filter((item) => item !== '');
 }
 
 /**

@@ -233,16 +233,15 @@ export class Importer {
     try {
       if (source.problem !== undefined) throw new AppError('malformed', source.problem);
       if (source.json !== undefined) {
-        const record = parseImportRecord(parseJsonRecord(source.json), source.errors);
-        const { ownColumns = [], putAside = [] } = source;
-        return { line, number, key, record, leftOut: [], putAside, ownColumns };
+        const record = parseImportRecord(parseJsonRecord(source.json));
+        return { line, number, key, record, leftOut: [], putAside: [], ownColumns: [] };
       }
-      const { body, leftOut, putAside = [], titleProblem } = source;
+      const { body, leftOut, putAside = [], ownColumns = [], titleProblem } = source;
       if (titleProblem !== undefined) {
         throw invalid([{ pointer: '/title', detail: titleProblem }]);
       }
       const record = createImportRecord(body);
-      return { line, number, key, record, leftOut, putAside, ownColumns: [] };
+      return { line, number, key, record, leftOut, putAside, ownColumns };
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       this.#outcomes.add('broken');

@@ -2,25 +2,16 @@
  * Splits a stream of bytes into records, wherever its chunks end, with the line on which each
  * begins. Memory is bounded by the longest record allowed; a longer one is reported and skipped.
  */
-import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 
 /**
- * One record of a file: as JSON text in UTF-8 (in our own formats), as the book that a format's
- * table made of it, as one that is no book, or as the problem with it. `key` is what the source
- * calls it.
+ * One record of a file: as JSON text in UTF-8, as the book that was made of its fields, as one that
+ * is no book, or as the problem with it. `key` is what the source calls it.
  */
 export type SourceRecord =
   | {
-    readonly line: number; readonly json: Buffer;
-    /** Values that are not in the JSON, as they cannot be read; absent: none. */
-    readonly errors?: readonly FieldError[];
-    /** The columns that are a person's own, whose texts are in `metadata`; absent: none. */
-    readonly ownColumns?: readonly string[];
-    /** The members whose values no person can mend, which are in `metadata`; absent: none. */
-    readonly putAside?: readonly string[];
-    readonly problem?: never;
+    readonly line: number; readonly json: Buffer; readonly problem?: never;
   }
   | {
     readonly line: number; readonly key: string | null;
@@ -32,6 +23,8 @@ export type SourceRecord =
     readonly leftOut: readonly string[];
     /** The members of which the model refused a value, which is in its `metadata`; absent: none. */
     readonly putAside?: readonly string[];
+    /** The columns that are a person's own, whose texts are in `metadata`; absent: none. */
+    readonly ownColumns?: readonly string[];
     readonly json?: never; readonly problem?: never;
   }
   | {

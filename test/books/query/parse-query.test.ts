@@ -47,7 +47,7 @@ const REFUSED: readonly (readonly [search: string, message: RegExp])[] = [
   ['sort=id,title,author,updatedAt,createdAt', /at most 4 keys, not 5: leave out/],
   ['sort=title&sort=id', /`sort` stands twice: leave one out/],
   ['hasIsbn=', /`hasIsbn` must be true or false, not ""/],
-  ['status=done', /`status` must be one of to-read, reading/],
+  ['status=done', /`status` must be one of to-read, reading.*: did you mean `read`\?/],
   ['status=Read', /did you mean `read`/],
   ['shelf=', /`shelf` must not be empty: give it a whole shelf/],
   ['series=', /`series` must not be empty: give it a whole name/],

@@ -99,12 +99,12 @@ test('a first line such as `sep=;` says the separator, whatever the encoding and
 test('a first line that says a separator counts before what the header shows', async () => {
   const { records } = await read('a.csv', [Buffer.from('sep=;\n"title"\n"A, B"\n1,2;3\n4;;\n')]);
   assert.deepEqual(records, [
-    { line: 3, json: '{"title":"A, B"}' },
+    { line: 3, key: null, body: { title: 'A, B' }, leftOut: [] },
     { line: 4, key: null, problem: '2 cells, but the header names 1' },
-    { line: 5, json: '{"title":"4"}' },
+    { line: 5, key: null, body: { title: '4' }, leftOut: [] },
   ]);
   const again = await read('a.csv', [Buffer.from('title\nsep=;\n')]);
-  assert.deepEqual(again.records, [{ line: 2, json: '{"title":"sep=;"}' }]);
+  assert.deepEqual(again.records, [{ line: 2, key: null, body: { title: 'sep=;' }, leftOut: [] }]);
   await assert.rejects(read('a.csv', [Buffer.from('sep=|\ntitle|isbn\n')]),
     /line 1, .*separated by commas, semicolons or tabs/);
 });
@@ -172,7 +172,8 @@ test('a byte that is no UTF-8 far within a file makes it Windows-1252 from there
   const { encoding, records } = await read('a.csv', cut(bytes, 65_536));
   assert.equal(encoding, 'windows-1252');
   assert.equal(records.length, 20_001);
-  assert.deepEqual(records.at(-1), { line: 20_002, json: '{"title":"Émile – x"}' });
+  assert.deepEqual(records.at(-1),
+    { line: 20_002, key: null, body: { title: 'Émile – x' }, leftOut: [] });
 });
 
 test('after valid UTF-8 a record with a wrong byte is bad, and the others are not', async () => {

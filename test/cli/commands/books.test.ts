@@ -410,7 +410,7 @@ for (const way of WAYS) {
 const MIXED: readonly (readonly [format: string, text: string, lines: readonly number[]])[] = [
   ['json', '[{"title":"a"},\n{"titl":"b"},\n5,\n{"title":""},\n7,\n{"title":"c"},\nx]',
     [2, 3, 4, 5, 7]],
-  ['csv', 'title,numberOfPages\na,5\nb,x\nc,0\nd,1,2\ne,7\n"f\n', [3, 4, 5, 7]],
+  ['csv', 'title,numberOfPages\na,5\n,6\n"",0\nd,1,2\ne,7\n"f\n', [3, 4, 5, 7]],
 ];
 for (const way of WAYS) {
   test(`reports what is wrong with a file in the order of its lines, ${way}`, () =>

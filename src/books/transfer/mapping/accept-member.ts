@@ -17,9 +17,14 @@ type AcceptedValue = {
 // Each attempt takes out what the one before was told of; a rule across members is told after it.
 const ATTEMPTS_MAX = 4;
 
-/** Null where the model takes nothing of it, or no other program may say such a member. */
-export function acceptMember(member: string, value: JsonValue): AcceptedValue | null {
-  return isOfOthers(bookSchema, member) ? acceptBy(bookSchema, member, value) : null;
+/**
+ * Null where the model takes nothing of it, or no other program may say such a member. `schema`:
+ * that of a book with the members that our own formats say besides.
+ */
+export function acceptMember(
+  member: string, value: JsonValue, schema: ObjectSchema = bookSchema,
+): AcceptedValue | null {
+  return isOfOthers(schema, member) ? acceptBy(schema, member, value) : null;
 }
 
 /** The same of the member of that name of `reading`, by itself. */

@@ -28,6 +28,8 @@ const ANY_YEAR = /(?:^|[^0-9])([0-9]{4})(?![0-9])/;
 const BEFORE_OUR_ERA = /^-|\bB\.?C/i;
 // `03.11.2018`, `3/11/2018`, `3-11-2018`, as spreadsheets write dates.
 const YEAR_LAST = /^([0-9]{1,2})([./-]) ?([0-9]{1,2})\2 ?([0-9]{4})$/;
+// `11/2018`, `11.2018`.
+const MONTH_FIRST = /^([0-9]{1,2})[./-] ?([0-9]{4})$/;
 const MONTHS_OF_YEAR = 12;
 const TEXT_LENGTH_MAX = 200;
 const DATE_LENGTH_MAX = 10;
@@ -55,6 +57,8 @@ export function readDate(text: string): RowValue | undefined {
   if (lastYear !== undefined) {
     return readYearLast(Number(lastYear), Number(first), Number(second), sign === '.');
   }
+  const [, monthFirst, yearBehind] = MONTH_FIRST.exec(trimmedText) ?? [];
+  if (monthFirst !== undefined) return createDate(Number(yearBehind), Number(monthFirst), null);
   const [, anyYear] = ANY_YEAR.exec(trimmedText) ?? [];
   return anyYear === undefined || anyYear === '0000' ? undefined : part(anyYear);
 }

@@ -56,7 +56,7 @@ export type BookMember =
 type ReadingMember = `reading.${keyof Reading}`;
 
 /** The name of the member within `reading`; null for a member of the book itself. */
-export function findReadingName(member: BookMember): string | null {
+export function findReadingName(member: string): string | null {
   return member.startsWith(READING_PREFIX) ? member.slice(READING_PREFIX.length) : null;
 }
 

@@ -9,14 +9,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { parseJsonRecord } from '../../../base/json/parse.ts';
-import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { JsonObject, JsonValue, ObjectSchema } from '../../../base/schema.ts';
+import { bookSchema } from '../../book.ts';
 import type { Book } from '../../book.ts';
 import {
   acceptMember, acceptReadingMember, explainRefusal, hasContradiction,
 } from './accept-member.ts';
 import { fitFields } from './fit-fields.ts';
 import { findReadingName } from './format-table.ts';
-import type { BookMember, FieldRecord, Fields, FormatTable } from './format-table.ts';
+import type { FieldRecord, Fields, FormatTable } from './format-table.ts';
 
 type MappedRecord = {
   /** A book as an import takes it, perhaps without a title. */
@@ -110,13 +111,13 @@ function readMembers(
 }
 
 /** Adds what the model takes of the value; returns whether that is all of it. */
-function addMember(
-  body: Record<string, JsonValue>, reading: Record<string, JsonValue>, member: BookMember,
-  value: JsonValue,
+export function addMember(
+  body: Record<string, JsonValue>, reading: Record<string, JsonValue>, member: string,
+  value: JsonValue, schema: ObjectSchema = bookSchema,
 ): boolean {
   const readingName = findReadingName(member);
   if (readingName === null) {
-    const acceptance = acceptMember(member, value);
+    const acceptance = acceptMember(member, value, schema);
     if (acceptance !== null) body[member] = acceptance.value;
     return acceptance?.isWhole === true;
   }

@@ -1,10 +1,9 @@
 /** Texts of what a book is to its reader, as the programs of readers write them. */
-import type { Reading } from '../../book.ts';
+import type { ReadingStatus } from '../../reading-status.ts';
 import type { TextReader } from './field-text.ts';
 import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
 
-type ReadingStatus = NonNullable<Reading['status']>;
 /** A program's words for the statuses of a book, in lower case. */
 export type StatusWords = ReadonlyMap<string, ReadingStatus>;
 
@@ -27,11 +26,22 @@ export function createStatusReader(words: StatusWords): TextReader {
   };
 }
 
-/** A rating in stars; 0 is what programs write where nobody gave one. */
+/** `***` and `★★★☆☆`. */
+const STARS = /^([*★⭐]{1,5})[☆✩]{0,4}$/u;
+const OF_SCALE = /^([0-9]{1,2}(?:[.,][0-9]{1,2})?) ?\/ ?(5|10)$/;
+const STARS_MAX = 5;
+
+/** A rating in stars, also `4/5` and `8/10`; 0 is what programs write where nobody gave one. */
 export function readRating(text: string): RowValue | undefined {
+  const [, stars] = STARS.exec(text) ?? [];
+  if (stars !== undefined) return whole([...stars].length);
+  const [, points, scale] = OF_SCALE.exec(text) ?? [];
+  if (points !== undefined) {
+    return whole(Number(points.replace(',', '.')) * STARS_MAX / Number(scale));
+  }
   if (!DECIMAL.test(text)) return undefined;
-  const stars = Number(text.replace(',', '.'));
-  return stars === 0 ? NOTHING : whole(stars);
+  const number = Number(text.replace(',', '.'));
+  return number === 0 ? NOTHING : whole(number);
 }
 
 /** How often a book was read; 0 is what programs write who were not told. */

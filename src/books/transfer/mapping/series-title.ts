@@ -42,7 +42,19 @@ function splitTitle(text: string): SplitTitle {
 
 /** Empty if no place tells that the text is about series, and for a place without a name. */
 function readBrackets(text: string): JsonObject[] {
-  if (!PLACE.test(text)) return [];
+  return PLACE.test(text) ? splitSeries(text) : [];
+}
+
+/** The series of a text about nothing else, `Discworld #4; Death`; part where a place is left. */
+export function readSeriesNames(text: string): RowValue | undefined {
+  const series = splitSeries(text);
+  if (series.length === 0) return undefined;
+  const placeCount = text.split(';').filter((one) => PLACE.test(one)).length;
+  const positionCount = series.filter(({ position }) => position !== undefined).length;
+  return placeCount === positionCount ? whole(series) : part(series);
+}
+
+function splitSeries(text: string): JsonObject[] {
   return text.split(';').map(readSeries).filter((one) => one !== null);
 }
 

@@ -156,7 +156,9 @@ function themeSwitch(): HTMLElement {
   } });
   function show(): void {
     document.documentElement.dataset['theme'] = theme;
-    button.textContent = `Theme: ${theme.charAt(0).toUpperCase()}${theme.slice(1)}`;
+    const name = `${theme.charAt(0).toUpperCase()}${theme.slice(1)}`;
+    button.setAttribute('aria-label', `Theme: ${name}`);
+    fill(button, h('span.word', 'Theme:\u00a0'), name);
   }
   show();
   return button;

@@ -7,12 +7,33 @@ import { ConsoleAtWork } from './console-hooks.ts';
 
 const skip = lacksBrowser;
 const at = new ConsoleAtWork();
+const DAYS: readonly unknown[] = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const TOPS = (names: readonly string[]): string => `return ${JSON.stringify(names)}.map((name) =>
   Math.round(document.querySelector('[name="' + name + '"]').getBoundingClientRect().top));`;
 const FIRST_CELLS = `return [...document.querySelectorAll('.row-link')].map(({ innerText }) =>
   innerText.split('\\n')[0]);`;
 
-test('the text of charts is legible and whole at every width', { skip }, async () => {
+test('the top of the page with “Sign out” has one line, and two on a telephone', { skip },
+  async () => {
+    const { person, browser } = at;
+    try {
+      for (const [width, lines] of [[1920, 1], [1280, 1], [390, 2], [320, 2]] as const) {
+        await browser.look(width, 900, 'light');
+        await at.open('#/');
+        await person.find('button', 'Sign out');
+        await person.gives(`return new Set([...document.querySelectorAll('.top :is(a, button)')]
+          .filter((element) => element.checkVisibility())
+          .map((element) => element.getBoundingClientRect())
+          .map(({ top, bottom }) => Math.round((top + bottom) / 20))).size;`, lines);
+      }
+    } finally {
+      await browser.look(1280, 900, 'light');
+    }
+  });
+
+test('the text of charts is legible and whole at every width, and no day is left out', {
+  skip,
+}, async () => {
   const { person, browser } = at;
   const webhook = await at.make('/api/outgoing-webhooks', { targetUrl: 'http://127.0.0.1:9/' });
   try {
@@ -22,6 +43,12 @@ test('the text of charts is legible and whole at every width', { skip }, async (
       await at.open(hash);
       await person.click('button', '7 days');
       await person.sees(/(requests|attempts) in each 2 hours/);
+      const days = await browser.evaluate(`
+        return [...document.querySelector('.times').children].map(({ innerText }) =>
+          innerText.slice(0, 3)).filter((name) => name !== '');`);
+      assert.ok(Array.isArray(days) && days.length >= 6, String(days));
+      const first = DAYS.indexOf(days[0]);
+      assert.deepEqual(days, days.map((_, index) => DAYS[(first + index) % 7]), `${width} ${hash}`);
       const texts = await browser.evaluate(`
         return [...document.querySelectorAll('.chart span, .chart text')].map((element) => {
           const { left, right } = element.getBoundingClientRect();

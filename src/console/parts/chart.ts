@@ -47,8 +47,10 @@ type Frame = {
 /** In units of the drawing, which is stretched. */
 export const CHART_WIDTH = 600;
 export const CHART_HEIGHT = 100;
-/** The axis of time says so many times. */
+/** The axis of time says so many times, or all days. */
 const TIMES_SHOWN = 6;
+/** The bars of a day where a chart covers several. */
+const DAY_BARS = 12;
 const DAY_MS = 86_400_000;
 const WINDOWS: readonly (readonly [HistoryWindow, string])[] =
   [['1h', '1 hour'], ['24h', '24 hours'], ['7d', '7 days']];
@@ -102,9 +104,6 @@ function formatBarLength(minutes: number): string {
 export function chartFrame(
   { title, unit, times, legend, label, levels, drawing, table }: Frame,
 ): HTMLElement {
-  const formatTime = createTimeFormat(times);
-  const every = Math.max(1, Math.round(times.length / TIMES_SHOWN));
-  const shownTimes = times.filter((_, index) => index % every === 0);
   const element = h('div.chart', { role: 'img', 'aria-label': `${title}: ${label}` },
     h('span.unit', unit),
     h('div.levels', {}, ...levels.map((level) => h('span', level))),
@@ -113,9 +112,33 @@ export function chartFrame(
         const y = index / (levels.length - 1) * CHART_HEIGHT;
         return svg('line', { x1: 0, x2: CHART_WIDTH, y1: y, y2: y });
       }), ...drawing),
-    h('div.times', {}, ...shownTimes.map((time) => h('span', formatTime(time, true)))));
+    h('div.times', {}, ...axisLabels(times)));
   return h('figure', h('figcaption', title, ...legend), element,
     h('details', h('summary', 'As a table'), table));
+}
+
+/** Labels of the axis of time, each as wide as the bars until the next. */
+function axisLabels(times: readonly string[]): HTMLElement[] {
+  const formatTime = createTimeFormat(times);
+  const every = Math.max(1, Math.round(times.length / TIMES_SHOWN));
+  const labels = times.map((time, index) => {
+    if (coversDays(times)) return formatDay(time);
+    return index % every === 0 ? formatTime(time) : '';
+  });
+  const begins = [...labels.keys()].filter((index) =>
+    labels[index] !== '' && labels[index] !== labels[index - 1]);
+  return begins.map((begin, place) => {
+    const next = begins[place + 1];
+    const count = (next ?? times.length) - begin;
+    const [text = '', date] = (labels[begin] ?? '').split(' ');
+    // The first and the last day are there in part. A name may reach beyond the last bar alone.
+    const hasRoom = date === undefined
+      || count >= DAY_BARS * (next === undefined ? 1 / 3 : 3 / 4);
+    const label = h('span', hasRoom && text,
+      date !== undefined && count >= DAY_BARS - 1 && h('span.date', ` ${date}`));
+    label.style.flexGrow = String(count);
+    return label;
+  });
 }
 
 function bars(
@@ -159,19 +182,22 @@ export function sparkline(values: readonly number[], label: string): SVGElement 
     svg('polyline', { points: points.join(' ') }));
 }
 
-/** Formats times of a chart: with the day where it covers several, which alone fits on the axis. */
-export function createTimeFormat(
-  times: readonly string[],
-): (iso: string, isOnAxis?: boolean) => string {
-  const spanMs = Date.parse(times.at(-1) ?? '') - Date.parse(times[0] ?? '');
-  const hasDays = spanMs > DAY_MS;
-  return (iso, isOnAxis = false) => {
-    const at = new Date(iso);
-    const day = at.toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric' });
-    const time = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-    if (!hasDays) return time;
-    return isOnAxis ? day : `${day}, ${time}`;
+/** Formats times of a chart, with the day where it covers several. */
+export function createTimeFormat(times: readonly string[]): (iso: string) => string {
+  const hasDays = coversDays(times);
+  return (iso) => {
+    const time = new Date(iso).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+    return hasDays ? `${formatDay(iso)}, ${time}` : time;
   };
+}
+
+function coversDays(times: readonly string[]): boolean {
+  return Date.parse(times.at(-1) ?? '') - Date.parse(times[0] ?? '') > DAY_MS;
+}
+
+/** `Mon 23` */
+function formatDay(iso: string): string {
+  return new Date(iso).toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric' });
 }
 
 export function sum(values: readonly number[]): number {

@@ -48,7 +48,7 @@ test('an action is added, found, changed and deleted, unless a webhook uses it',
   await person.click('button', 'Add the action');
   await person.find('heading', 'note-it');
   await person.sees('no webhook');
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('textbox', 'Description', 'Notes it');
   await at.browser.evaluate("document.querySelector('[name=level]').value = '';");
   await person.click('button', 'Save');
@@ -56,13 +56,13 @@ test('an action is added, found, changed and deleted, unless a webhook uses it',
   const hook = await at.make('/api/incoming-webhooks',
     { pathSegment: 'noted', routes: [{ name: 'one', actionConfiguration: 'note-it' }] });
   await at.open(`#/incoming/${hook}`);
-  await person.click('button', 'Action and routes');
+  await person.click('link', 'Action and routes');
   await person.gives("return [...document.querySelectorAll('option')].some(({ text }) => "
     + "text === 'note-it: Notes it (Write to the log)');", true);
   await at.open(`#/incoming/${hook}`);
   await person.click('link', 'Notes it (Write to the log)');
   await person.find('link', 'noted');
-  await person.find('button', 'Edit');
+  await person.find('link', 'Edit');
   const names = (await person.everything()).map(({ name }) => name);
   assert.ok(!names.includes('Delete'), String(names));
   await at.call('DELETE', `/api/incoming-webhooks/${hook}`);
@@ -171,11 +171,11 @@ test('what is wrong with a command is told at its place, and what is right stays
     { identifier: 'other', actionType: 'run-command', options });
   const before = await readOptions('other');
   await at.open('#/actions/other');
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.click('button', 'Save');
   await person.sees('Saved.');
   assert.deepEqual(await readOptions('other'), before);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('textbox', 'Argument 1', '{{ payload');
   await person.click('button', 'Save');
   await person.sees('Some fields cannot be saved as they are.');

@@ -75,7 +75,7 @@ test('an author who is renamed or moved keeps what is known of the author', { sk
     ['Neil Gaiman', [{ name: 'Neil Gaiman', url: 'https://a.test/' }]],
   ] as const) {
     await at.open(`#/books/${String(id)}`);
-    await person.click('button', 'Edit');
+    await person.click('link', 'Edit');
     await person.fill('textbox', 'Authors', lines);
     await person.click('button', 'Save');
     await person.sees('Saved.');
@@ -127,7 +127,7 @@ test('Ctrl+Enter saves a form from a field of several lines', { skip }, async ()
   const { person, browser } = at;
   const { id } = await at.call('POST', '/api/books', { title: 'Emma' });
   await at.open(`#/books/${String(id)}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('textbox', 'Review', 'Liked it.');
   await person.focus('textbox', 'Review');
   const ctrl = 2;

@@ -41,7 +41,7 @@ test('a book is added, changed beside somebody else, and deleted', { skip }, () 
       await person.fill('textbox', 'Title', 'Emma');
       await person.press('Enter');
       await person.find('heading', 'Emma');
-      await person.click('button', 'Edit');
+      await person.click('link', 'Edit');
       await person.fill('textbox', 'Subtitle', 'mine');
       const [{ id } = { id: '' }] = await books();
       await ask(`${server.url}/api/books/${String(id)}`,
@@ -53,7 +53,7 @@ test('a book is added, changed beside somebody else, and deleted', { skip }, () 
       await person.click('button', 'Save them together');
       await person.sees('Saved.');
       assert.equal((await books())[0]?.['subtitle'], 'mine');
-      await person.click('button', 'Edit');
+      await person.click('link', 'Edit');
       await person.fill('textbox', 'Subtitle', 'typed before');
       await ask(`${server.url}/api/books/${String(id)}`, { method: 'DELETE' });
       await person.click('button', 'Save');

@@ -196,6 +196,17 @@ test('the row of a request says what it was, and that of an event who heard it',
     await person.sees(/told\.heard[^]*heard by a webhook/);
   });
 
+test('the page of an incoming webhook shows a request when it comes', { skip }, async () => {
+  const { person, browser } = at;
+  const id = await at.makeIncoming('coming');
+  await at.open(`#/incoming/${id}`);
+  await person.sees('None is there.');
+  // The page refreshes itself every ten seconds while it is seen: not here.
+  await browser.evaluate("Object.defineProperty(document, 'hidden', { value: true });");
+  await ask(`${at.url}/webhook/in/coming`, { method: 'POST', body: { came: 1 } });
+  await person.sees('{"came":1}');
+});
+
 test('webhooks are searched, sorted, and found by an event', { skip }, async () => {
   const { person } = at;
   for (const [name, triggerEvent] of [

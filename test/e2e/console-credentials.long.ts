@@ -18,7 +18,7 @@ test('credentials and a certificate are given in the form, and stay when it is s
   });
   const path = `/api/outgoing-webhooks/${id}`;
   await at.open(`#/outgoing/${id}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.click('DisclosureTriangle', 'More');
   await person.fill('textbox', 'Token URL', 'https://login.example/token');
   await person.fill('textbox', 'Client id', 'an id');
@@ -32,7 +32,7 @@ test('credentials and a certificate are given in the form, and stay when it is s
   await person.sees('https://login.example/token');
   await person.sees('CN=us');
   const saved = await at.call('GET', path);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('textbox', 'Description', 'again');
   await person.click('button', 'Save');
   await person.sees('again');

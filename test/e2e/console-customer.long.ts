@@ -217,7 +217,7 @@ test('the page of his one webhook: test, secret, target, and how to verify', { s
     await person.sees(/The old one counts, too, until /);
     await person.click('button', 'I have it');
     await person.sees('Signed with the old secret too until');
-    await person.click('button', 'Edit');
+    await person.click('link', 'Edit');
     const fields = (await person.everything()).filter(({ role }) => role === 'textbox')
       .map(({ name }) => name);
     assert.ok(!fields.some((name) => /Name|Events/.test(name)), String(fields));
@@ -278,7 +278,7 @@ for (const [scope, expected] of BUTTONS) {
       await person.click('link', 'Webhook');
       await person.find('heading', 'acme');
       await person.find('heading', 'How to verify');
-      const names = await listNames('button');
+      const names = [...await listNames('button'), ...await listNames('link')];
       const all = [...BUTTONS.flatMap(([, some]) => some), 'Delete', 'Turn on'];
       assert.deepEqual([...new Set(all.filter((name) => names.includes(name)))].sort(),
         [...expected].sort());
@@ -290,7 +290,8 @@ test('his screens can be read and used at each width, light and dark', { skip },
     const deliveries = await call('GET', `/api/deliveries?hook=${ids['acme-eu']}`);
     await signIn('write', 'acme', 'acme-*');
     const hashes = ['#/', '#/deliveries', `#/deliveries/${Object(deliveries)[0].identifier}`,
-      '#/outgoing', `#/outgoing/${ids['acme-eu']}`, '#/none'];
+      '#/outgoing', `#/outgoing/${ids['acme-eu']}`, `#/outgoing/${ids['acme-eu']}/edit`,
+      '#/none'];
     for (const width of [320, 390, 1280, 1920]) {
       for (const theme of ['light', 'dark'] as const) {
         await browser.look(width, 900, theme);

@@ -14,7 +14,7 @@ test('headers are rows of a name and a value, and hidden values stay', { skip },
     targetUrl: 'http://127.0.0.1:9/', headers: { 'X-Kept': 'one', 'X-Gone': 'two' },
   });
   await at.open(`#/outgoing/${id}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.click('DisclosureTriangle', 'More');
   await at.browser.evaluate(`[...document.querySelectorAll('.row')].find((row) =>
     row.querySelector('input').value === 'X-Gone').querySelector('button').click();`);
@@ -51,7 +51,7 @@ test('what tells duplicates is chosen, and routes are tried before they are save
   const { status } = await ask(`${at.url}/webhook/in/tried`, { method: 'POST', body: { n: 1 } });
   assert.equal(status, 200);
   await at.open(`#/incoming/${id}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.click('DisclosureTriangle', 'More');
   await person.choose('Tell duplicates by', 'The id in the body');
   await person.fill('textbox', 'Path of the member, such as event.id', 'event.id');
@@ -60,7 +60,7 @@ test('what tells duplicates is chosen, and routes are tried before they are save
   const read = (): ReturnType<ConsoleAtWork['call']> =>
     at.call('GET', `/api/incoming-webhooks/${id}`);
   assert.deepEqual((await read())['deduplicate'], { json: 'event.id' });
-  await person.click('button', 'Action and routes');
+  await person.click('link', 'Action and routes');
   await person.click('button', 'Add route');
   await person.fill('textbox', /^Name/, 'sometimes');
   await person.click('button', 'Add a condition');
@@ -127,14 +127,14 @@ test('what is saved unchanged stays as it was, and so does what stands beside a 
   for (const path of paths) {
     const { updatedAt: _, ...before } = await at.call('GET', `/api/${path}`);
     await at.open(`#/${path.replace('-webhooks', '')}`);
-    await person.click('button', 'Edit');
+    await person.click('link', 'Edit');
     await person.click('button', 'Save');
     await person.sees('Saved.');
     const { updatedAt: __, ...after } = await at.call('GET', `/api/${path}`);
     assert.deepEqual(after, before);
   }
   await at.open(`#/outgoing/${hookId}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.click('button', 'Add a condition');
   await at.browser.evaluate("document.activeElement.value = 'event';");
   await person.click('button', 'Save');
@@ -142,7 +142,7 @@ test('what is saved unchanged stays as it was, and so does what stands beside a 
   assert.deepEqual((await at.call('GET', `/api/outgoing-webhooks/${hookId}`))['when'],
     { any: [...hook.when.any, { path: 'event', op: 'eq', value: '' }] });
   await at.open(`#/books/${bookId}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.gives("return document.querySelector('[name=title]')?.value;", 'a\nb');
   await person.fill('textbox', 'Authors', '');
   await person.click('button', 'Save');
@@ -164,7 +164,7 @@ test('a webhook has the waits of the settings, its own, or no second attempt', {
   };
   const edit = async (): Promise<void> => {
     await at.open(`#/outgoing/${id}`);
-    await person.click('button', 'Edit');
+    await person.click('link', 'Edit');
     await person.click('DisclosureTriangle', 'More');
   };
   await edit();
@@ -186,7 +186,7 @@ test('a number typed wrong is told at its field, and nothing is saved', { skip }
   const { person } = at;
   const { id } = await at.call('POST', '/api/books', { title: 'Emma', numberOfPages: 320 });
   await at.open(`#/books/${String(id)}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('spinbutton', 'Pages', '3e-');
   await person.click('button', 'Save');
   await person.sees('Pages: this is no number.');
@@ -208,7 +208,7 @@ test('an item of a list goes, whatever is wrong with it', { skip }, async () => 
   const id = await at.make('/api/outgoing-webhooks',
     { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'none', retrySchedule: [1, 2, 3] });
   await at.open(`#/outgoing/${id}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.click('DisclosureTriangle', 'More');
   await person.fill('spinbutton', 'Wait 2', '3e-');
   await person.click('button', 'Show what would be sent');

@@ -109,7 +109,7 @@ test('a token in a header takes its name alone', { skip }, async () => {
   });
   assert.equal(refused.status, 401);
   await person.click('link', 'Done');
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.choose('Sender', 'A token');
   await person.choose(/^Where the token stands/, 'In the parameter');
   await person.fill('textbox', 'Such as token', 'key');
@@ -152,7 +152,7 @@ test('routes are made of rows, moved, and tried with a kept request', { skip }, 
   });
   assert.equal(status, 200);
   await at.open(`#/incoming/${id}`);
-  await person.click('button', 'Action and routes');
+  await person.click('link', 'Action and routes');
   await person.choose('Action', 'None');
   await person.click('button', 'Add route');
   await person.fill('textbox', 'Name', 'closed');
@@ -164,7 +164,7 @@ test('routes are made of rows, moved, and tried with a kept request', { skip }, 
   await person.fill('textbox', 'What is looked at', 'payload.action');
   await person.click('button', 'Save');
   await person.sees('when payload.action is closed');
-  await person.click('button', 'Action and routes');
+  await person.click('link', 'Action and routes');
   await person.click('button', 'Add route');
   await person.click('button', 'Up Route 2');
   await person.fill('textbox', 'Name', 'large');
@@ -183,7 +183,7 @@ test('routes are made of rows, moved, and tried with a kept request', { skip }, 
   await person.click('button', 'Try it');
   await person.sees(/large would run/);
   await person.sees(/closed left out payload.action is "opened", wanted: eq "closed"/);
-  await person.click('button', 'Action and routes');
+  await person.click('link', 'Action and routes');
   await person.click('button', 'Remove Route 2');
   await person.click('button', 'Save');
   await person.sees('closed', false);
@@ -194,7 +194,7 @@ test('an edit meets the change of somebody else, and shows both', { skip }, asyn
   const { person } = at;
   const id = await at.makeIncoming('edited');
   await at.open(`#/incoming/${id}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('textbox', 'Path', 'no good');
   await person.click('button', 'Save');
   await person.sees('Some fields cannot be saved as they are.');
@@ -218,7 +218,7 @@ test('what another has stored can be taken, and one can go on editing', { skip }
   const stored = async (): Promise<unknown> =>
     (await at.call('GET', `/api/incoming-webhooks/${id}`))['pathSegment'];
   await at.open(`#/incoming/${id}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('textbox', 'Path', 'mine');
   await at.call('PATCH', `/api/incoming-webhooks/${id}`, { pathSegment: 'of-another' });
   await person.click('button', 'Save');
@@ -244,7 +244,7 @@ test('an action is made beside a form, and a condition written as JSON', { skip 
   const { person } = at;
   const id = await at.makeIncoming('conditional');
   await at.open(`#/incoming/${id}`);
-  await person.click('button', 'Action and routes');
+  await person.click('link', 'Action and routes');
   await person.choose('Action', 'None');
   await person.click('button', 'Add route');
   await person.fill('textbox', 'Name', 'opened');
@@ -305,10 +305,10 @@ test('a secret is rotated, and a webhook turned off, on and deleted', { skip }, 
   await person.sees('I have it', false);
   await person.sees(/^[0-9a-f]{64}$/m);
   await person.sees('X-Signature');
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.click('button', 'Cancel');
   await person.sees(/^[0-9a-f]{64}$/m);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.click('button', 'Save');
   await person.find('button', 'Turn off');
   await person.sees(/^[0-9a-f]{64}$/m, false);
@@ -358,7 +358,7 @@ test('one gives a webhook an answer of its own', { skip }, async () => {
   const { person } = at;
   const id = await at.makeIncoming('answers');
   await at.open(`#/incoming/${id}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.click('DisclosureTriangle', 'More');
   await person.fill('textbox', 'Body', 'thanks{{ message');
   await person.fill('spinbutton', 'Status', '302');

@@ -52,6 +52,47 @@ test('the way back from a form leads where it began', { skip }, async () => {
   await person.find('heading', 'Books');
 });
 
+test('a form of a record has an address, and the way back leads out of it', { skip }, async () => {
+  const { person, browser } = at;
+  const id = await at.make('/api/books', { title: 'Emma' });
+  const incoming = await at.makeIncoming('addressed');
+  const outgoing = await at.make('/api/outgoing-webhooks', { targetUrl: 'http://127.0.0.1:9/' });
+  const { actionConfiguration } = await at.call('GET', `/api/incoming-webhooks/${incoming}`);
+  for (const [list, record, link, form] of [
+    ['#/books', `#/books/${id}`, 'Edit', 'edit'],
+    ['#/incoming', `#/incoming/${incoming}`, 'Edit', 'edit'],
+    ['#/incoming', `#/incoming/${incoming}`, 'Action and routes', 'routes'],
+    ['#/outgoing', `#/outgoing/${outgoing}`, 'Edit', 'edit'],
+    ['#/actions', `#/actions/${String(actionConfiguration)}`, 'Edit', 'edit'],
+  ]) {
+    const address = `${record}/${form}`;
+    await at.open(list ?? '');
+    await browser.evaluate(`location.hash = '${record}';`);
+    for (const end of ['Cancel', 'Save']) {
+      await person.click('link', link ?? '');
+      await person.find('button', end);
+      await person.gives(HASH, address);
+      await person.click('button', end);
+      await person.find('link', link ?? '');
+      await person.gives(HASH, record);
+    }
+    await person.click('link', link ?? '');
+    await person.find('button', 'Save');
+    await browser.evaluate('history.back();');
+    await person.find('link', link ?? '');
+    await browser.evaluate('history.back();');
+    await person.gives(HASH, list);
+    // As after a reload, with nothing before it.
+    await at.open(address);
+    await person.click('button', 'Save');
+    await person.gives(HASH, record);
+    await person.find('link', link ?? '');
+    await at.open(address, 'read');
+    await person.sees(/This token may not change \w+: that takes the scope \w+; it has read\./);
+  }
+  await at.isClean();
+});
+
 test('a form without changes, or one that is saved, is left without a question', { skip },
   async () => {
     const { person } = at;
@@ -65,7 +106,7 @@ test('a form without changes, or one that is saved, is left without a question',
     await person.click('button', 'Add the book');
     await person.sees('Added Emma.');
     await person.gives(HASH, /^#\/books\/[0-9a-f-]+$/);
-    await person.click('button', 'Edit');
+    await person.click('link', 'Edit');
     await person.fill('textbox', 'Title', 'Emma, again');
     await person.click('button', 'Save');
     await person.sees('Saved.');
@@ -230,7 +271,7 @@ test('changes of two people are saved together where they do not collide', { ski
     { title: 'Emma', subtitle: 'A Novel', inLanguage: 'en', isbn: '9780141439587' });
   const path = `/api/books/${String(id)}`;
   await at.open(`#/books/${String(id)}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('textbox', 'Title', 'Emma!');
   await person.fill('textbox', 'Subtitle', '');
   await person.fill('textbox', 'ISBN', '');
@@ -265,7 +306,7 @@ test('a review and a shelf, and names that both add, are saved together', { skip
   });
   const path = `/api/books/${String(id)}`;
   await at.open(`#/books/${String(id)}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('textbox', 'Review', 'Liked it.');
   await person.choose('Status', 'Abandoned');
   await person.fill('textbox', 'Keywords', 'novel\nmine');
@@ -295,7 +336,7 @@ test('the answers of a webhook are merged one by one', { skip }, async () => {
   const id = await at.makeIncoming('answers');
   const path = `/api/incoming-webhooks/${id}`;
   await at.open(`#/incoming/${id}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('textbox', 'Name', 'mine');
   await at.call('PATCH', path, { response: { accepted: { status: 202 } } });
   await person.click('button', 'Save');
@@ -316,7 +357,7 @@ test('a webhook with one event is merged as well, and a secret that was typed is
       { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'book.created', name: 'first' });
     const path = `/api/outgoing-webhooks/${id}`;
     await at.open(`#/outgoing/${id}`);
-    await person.click('button', 'Edit');
+    await person.click('link', 'Edit');
     await person.fill('textbox', 'Event 1', 'book.deleted');
     await person.fill('textbox', 'Secret', 'a secret of mine');
     await at.call('PATCH', path, { name: 'second' });
@@ -338,7 +379,7 @@ test('who goes on editing is told that nothing is saved', { skip }, async () => 
   const { person } = at;
   const { id } = await at.call('POST', '/api/books', { title: 'Emma' });
   await at.open(`#/books/${String(id)}`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('textbox', 'Title', 'Mine');
   await at.call('PATCH', `/api/books/${String(id)}`, { subtitle: 'theirs' });
   await person.click('button', 'Save');
@@ -354,7 +395,7 @@ test('who leaves while two versions wait to be merged is asked as well', { skip 
   const here = `#/books/${String(id)}`;
   await at.open('#/books');
   await browser.evaluate(`location.hash = '${here}';`);
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.fill('textbox', 'Title', 'Mine');
   await at.call('PATCH', `/api/books/${String(id)}`, { subtitle: 'theirs' });
   await person.click('button', 'Save');
@@ -362,12 +403,12 @@ test('who leaves while two versions wait to be merged is asked as well', { skip 
   await browser.evaluate('history.back();');
   await person.find('dialog', QUESTION);
   await person.click('button', 'Stay here');
-  await person.gives(HASH, here);
+  await person.gives(HASH, `${here}/edit`);
   await person.find('dialog', 'It was changed meanwhile');
   await browser.evaluate('history.back();');
   await person.click('button', 'Leave');
-  await person.gives(HASH, '#/books');
-  await person.find('heading', 'Books');
+  await person.gives(HASH, here);
+  await person.find('link', 'Edit');
   await person.gives(DIALOGS, 0);
 });
 
@@ -397,7 +438,7 @@ test('the dialog and the offer to undo fit each page, and can be read', { skip }
     for (const [width, scheme] of [[320, 'dark'], [390, 'light'], [1920, 'dark']] as const) {
       await browser.look(width, 800, scheme);
       await at.open(`#/books/${String(id)}`);
-      await person.click('button', 'Edit');
+      await person.click('link', 'Edit');
       await person.fill('textbox', 'Title', `Mine ${'of some length '.repeat(4)}${width}`);
       await at.call('PATCH', path, { title: `Theirs ${width}`, subtitle: `${width}` });
       await person.click('button', 'Save');

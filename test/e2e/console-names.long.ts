@@ -91,7 +91,7 @@ test('a name and a description are given, changed and taken away', { skip }, asy
   await person.click('button', 'I have it');
   await person.find('heading', 'crm');
   await person.sees('The CRM of the sales team');
-  await person.click('button', 'Edit');
+  await person.click('link', 'Edit');
   await person.find('heading', 'Edit crm');
   await person.fill('textbox', 'Name', '');
   await person.click('button', 'Save');

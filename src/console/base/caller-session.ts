@@ -5,7 +5,7 @@
 import type { ResponseBodyOf } from '../../app/api-types.ts';
 
 export type CallerScope = 'read' | 'write' | 'admin';
-type CustomerScope = 'read' | 'resend' | 'write';
+export type CustomerScope = 'read' | 'resend' | 'write';
 type CallerAccess = ResponseBodyOf<'GET', '/api/access'>;
 
 const TOKEN_KEY = 'hookshelf-token';

@@ -32,6 +32,28 @@ const OPEN_MS_MAX = 1000;
  */
 const HIDDEN_MS_MAX = 3000;
 
+/** Events come in numbers: what they change is read again at most so often. */
+const CHANGED_MS = 500;
+
+/** Calls `refresh` soon after a record of the webhook `hook` has changed, which `topic` tells. */
+export function refreshOnChanges(topic: string, hook: string, refresh: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = listenToChanges(topic, {
+    onEvent({ record }) {
+      if (record['hook'] !== hook) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        refresh();
+      }, CHANGED_MS);
+    },
+    onStart() {},
+  });
+  return () => {
+    stop();
+    clearTimeout(timer);
+  };
+}
+
 export function listenToChanges(topic: string, listener: StreamListener): () => void {
   const controller = new AbortController();
   void runStream(topic, listener, controller.signal);

@@ -18,10 +18,10 @@ type Backlog = 'missed' | 'new';
 const DAY_MS = 86_400_000;
 
 /** Shows the backfill of a webhook that runs. */
-export function watchBackfill(identifier: string): JobWatch {
+export function watchBackfill(identifier: string, onEnd: () => void): JobWatch {
   return new JobWatch({
     kind: 'backfill', hook: identifier,
-    verbs: ['Sending what it has missed', 'What it had missed is in its queue'], onEnd: () => {},
+    verbs: ['Sending what it has missed', 'What it had missed is in its queue'], onEnd,
   });
 }
 

@@ -1,5 +1,5 @@
 /** The contract of screens, and what opens, heads and refreshes them. */
-import { callerSession, type CallerScope } from '../base/caller-session.ts';
+import { callerSession, type CallerScope, type CustomerScope } from '../base/caller-session.ts';
 import { fill, h, refill, type Child } from '../base/dom.ts';
 import {
   goToScreen, href, recallQuery, type Query, type ScreenAddress,
@@ -29,14 +29,18 @@ export function showNotHere(container: HTMLElement, text: string): () => void {
   return () => {};
 }
 
-/** Opens a form whose change takes `scope`; who has less reads so, and types nothing in vain. */
+/**
+ * Opens a form whose change takes `scope`, of a customer `customerScope`; who has less reads so,
+ * and types nothing in vain.
+ */
 export function openForm(
   container: HTMLElement, scope: CallerScope, change: string,
-  open: (container: HTMLElement) => () => void,
+  open: (container: HTMLElement) => () => void, customerScope: CustomerScope | null = null,
 ): () => void {
-  return callerSession.may(scope) ? open(container) : showNotHere(container,
-    `This token may not ${change}: that takes the scope ${scope}; it has ${
-      callerSession.access.scope}.`);
+  const { access, isCustomer } = callerSession;
+  return callerSession.may(scope, customerScope) ? open(container) : showNotHere(container,
+    `This token may not ${change}: that takes the scope ${
+      isCustomer && customerScope !== null ? customerScope : scope}; it has ${access.scope}.`);
 }
 
 /** Opens a screen that is drawn once, and again only when its `again` is called. */
@@ -134,16 +138,20 @@ export function keepCurrent(
   content: HTMLElement, read: () => Promise<readonly Child[] | null>,
   tellFailure: (thrown: unknown) => void = showFailureNotice,
 ): { readonly show: () => void; readonly close: () => void } {
-  let isRendered = false;
+  let readCount = 0;
+  /** The number of the read whose result is shown; 0: none is. */
+  let shownRead = 0;
   const readAndShow = async (): Promise<void> => {
+    readCount += 1;
+    const number = readCount;
     try {
       const children = await read();
-      if (children === null) return;
-      isRendered = true;
+      if (children === null || number < shownRead) return;
+      shownRead = number;
       refill(content, ...children);
     } catch (thrown) {
       // Older content is better than nothing.
-      if (isRendered) tellFailure(thrown);
+      if (shownRead > 0) tellFailure(thrown);
       else if (!hasFailure(content)) showFailureIn(content, thrown, show);
     }
     content.removeAttribute('aria-busy');

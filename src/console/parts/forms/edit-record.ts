@@ -1,6 +1,7 @@
 /**
- * Edits a record by a form of its model. `If-Match` detects changes by others meanwhile, which are
- * merged; where both have changed the same, the user chooses.
+ * Edits a record by a form of its model, which has an address of its own. `If-Match` detects
+ * changes by others meanwhile, which are merged; where both have changed the same, the user
+ * chooses.
  */
 import { callApi, hasStatus } from '../../base/api-calls.ts';
 import { createSelect, fill, h, type Child } from '../../base/dom.ts';
@@ -13,14 +14,16 @@ import { encodeJson, isContainer } from '../../base/json-text.ts';
 import {
   findModelName, findType, hasField, resolveSchema, type ModelSchema,
 } from '../../base/model-schema.ts';
+import { href } from '../../base/screen-address.ts';
 import { asyncButton, runExclusively } from '../buttons.ts';
 import { askToConfirm, openDialog } from '../dialog.ts';
 import { showNotice } from '../notice.ts';
-import { heading } from '../screen.ts';
+import { heading, openView } from '../screen.ts';
 import { stackedTable } from '../tables.ts';
 import { InputError, findLabel, type FieldFactories } from './input-field.ts';
 import { CONDITION } from './model-field.ts';
 import { recordForm, submitButton } from './record-form.ts';
+import { forgetForms } from './unsaved-forms.ts';
 
 const HIDDEN = '***';
 /** The server's notes about imports in `metadata`, which are of no use to people. */
@@ -29,6 +32,8 @@ export const FINGERPRINTS = 'x-hookshelf';
 type EditOptions = {
   readonly title: string;
   readonly path: string;
+  /** Of the record: where the form leads when it is saved or given up. */
+  readonly address: readonly string[];
   /** Members of the record that it has no field for keep their values. */
   readonly schema: ModelSchema;
   /** The user may change the members of `schema` alone. */
@@ -41,30 +46,42 @@ type EditOptions = {
   readonly etag: string;
   /** Content below the form; `read` returns the current members. */
   readonly renderBelow?: (read: () => Record<string, unknown>, form: HTMLFormElement) => Child;
-  /** Shows the record again. */
-  readonly onDone: () => Promise<void>;
-  /** Called when the record was saved, before it is shown. */
+  /** Called when the record was saved. */
   readonly onSaved?: () => void;
   /** Saves what was typed as a new record, where somebody has deleted this one meanwhile. */
   readonly saveAnew?: (value: RecordMembers) => Promise<void>;
 };
 
-export function editRecord(container: HTMLElement, options: EditOptions): void {
-  const { title, renderBelow } = options;
-  // The user stands where the form ended, and the record has something else there.
-  const onDone = async (): Promise<void> => {
-    await options.onDone();
-    if (container.isConnected) scrollTo(0, 0);
-  };
-  const cancel = asyncButton('Cancel', onDone);
+/** `load` reads the record, and what else the form needs. */
+export function openEditor(
+  container: HTMLElement, load: () => Promise<EditOptions>,
+): () => void {
+  return openView(container, async () => showForm(container, await load()));
+}
+
+function showForm(container: HTMLElement, options: EditOptions): void {
+  const { title, address, renderBelow } = options;
+  const cancel = asyncButton('Cancel', async () => leaveForm(container, address));
   const form = recordForm({
     ...options, value: createFormRecord(options), action: 'Save',
-    save: (value) => runExclusively([cancel], () =>
-      saveRecord(container, { ...options, onDone }, value)),
+    save: (value) => runExclusively([cancel], () => saveRecord(container, options, value)),
   });
   fill(container, heading(title, cancel), form.element,
     renderBelow?.(form.read, form.element) ?? null);
-  container.querySelector('h1')?.focus();
+}
+
+/**
+ * Goes to the record, unless the user has left the form. The way back from there does not lead to
+ * the form again: a step back goes to the record that one came from, and any other is put in place
+ * of the form. Not every browser tells which step came before.
+ */
+function leaveForm(container: HTMLElement, address: readonly string[]): void {
+  if (!container.isConnected) return;
+  forgetForms();
+  const history = 'navigation' in window ? navigation : null;
+  const previous = history?.entries()[(history.currentEntry?.index ?? 0) - 1]?.url;
+  if (previous === new URL(href(address), location.href).href) history?.back();
+  else location.replace(href(address));
 }
 
 function createFormRecord({ record, toFormRecord }: EditOptions): RecordMembers {
@@ -78,7 +95,7 @@ function createFormRecord({ record, toFormRecord }: EditOptions): RecordMembers 
 async function saveRecord(
   container: HTMLElement, options: EditOptions, value: RecordMembers,
 ): Promise<void> {
-  const { path, schema, etag, onDone, isPartial = false } = options;
+  const { path, address, schema, etag, isPartial = false } = options;
   const record = createFormRecord(options);
   try {
     await callApi(isPartial ? 'PATCH' : 'PUT', path, {
@@ -98,13 +115,13 @@ async function saveRecord(
     const current = { ...options, record: body, etag: newerEtag };
     const mergedRecord = await mergeVersions(schema,
       { base: record, mine: value, theirs: createFormRecord(current) });
-    if (mergedRecord === 'theirs') return onDone();
+    if (mergedRecord === 'theirs') return leaveForm(container, address);
     if (mergedRecord !== null) return saveRecord(container, current, mergedRecord);
     throw new InputError('Not saved: somebody else has changed it meanwhile.');
   }
   options.onSaved?.();
   showNotice('Saved.');
-  return onDone();
+  leaveForm(container, address);
 }
 
 /** The members of the record that the form has no field for. */

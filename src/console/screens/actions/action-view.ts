@@ -12,8 +12,8 @@ import { confirmAndDelete } from '../../parts/deletion.ts';
 import {
   ActionCatalog, CONFIGURATION_MODEL, createOptionsField,
 } from '../../parts/forms/action-fields.ts';
-import { editRecord } from '../../parts/forms/edit-record.ts';
-import { backLink, heading, openView } from '../../parts/screen.ts';
+import { openEditor } from '../../parts/forms/edit-record.ts';
+import { backLink, heading, linkButton, openForm, openView } from '../../parts/screen.ts';
 import { factList, plainTable } from '../../parts/tables.ts';
 import type {
   ActionDescription, IncomingWebhook, OutgoingWebhook, WebhookActionConfiguration,
@@ -22,22 +22,20 @@ import type {
 type ActionView = {
   readonly title: string;
   readonly configuration: WebhookActionConfiguration; readonly path: string;
-  readonly etag: string;
   /** undefined: there is no such action any more. */
   readonly action: ActionDescription | undefined;
-  readonly refresh: () => Promise<void>;
 };
 
 export function openAction(container: HTMLElement, id: string): () => void {
   const path = apiPath('action-configurations', id);
-  return openView(container, async (refresh) => {
-    const [{ body: configuration, etag }, catalog, incoming, outgoing] = await Promise.all([
-      callApi<WebhookActionConfiguration>('GET', path), ActionCatalog.load(),
+  return openView(container, async () => {
+    const [configuration, catalog, incoming, outgoing] = await Promise.all([
+      getJson<WebhookActionConfiguration>(path), ActionCatalog.load(),
       getJson<readonly IncomingWebhook[]>('/api/incoming-webhooks'),
       getJson<readonly OutgoingWebhook[]>('/api/outgoing-webhooks'),
     ]);
     const view = {
-      title: catalog.findTitle(id), configuration, path, etag, refresh,
+      title: catalog.findTitle(id), configuration, path,
       action: catalog.findAction(configuration.actionType),
     };
     const users = [
@@ -48,6 +46,22 @@ export function openAction(container: HTMLElement, id: string): () => void {
     ];
     render(container, view, users);
   });
+}
+
+export function openActionEditor(container: HTMLElement, id: string): () => void {
+  const path = apiPath('action-configurations', id);
+  return openForm(container, 'admin', 'change actions', () => openEditor(container, async () => {
+    const [{ body: configuration, etag }, catalog, model] = await Promise.all([
+      callApi<WebhookActionConfiguration>('GET', path), ActionCatalog.load(),
+      loadModel(CONFIGURATION_MODEL),
+    ]);
+    const action = catalog.findAction(configuration.actionType);
+    return {
+      title: `Edit ${catalog.findTitle(id)}`, path, address: ['actions', id],
+      record: configuration, etag, schema: pickMembers(model, ['options', 'description']),
+      factories: { 'action-options': (field) => createOptionsField(action, field) },
+    };
+  }));
 }
 
 function usesAction({ actionConfiguration, routes = [] }: IncomingWebhook, id: string): boolean {
@@ -87,15 +101,9 @@ function render(
 function buttons(
   container: HTMLElement, view: ActionView, userCount: number,
 ): (HTMLElement | null)[] {
-  const { title, configuration, path, etag, action, refresh } = view;
-  const { identifier } = configuration;
-  const edit = async (): Promise<void> => editRecord(container, {
-    title: `Edit ${title}`, path, record: configuration, etag, onDone: refresh,
-    schema: pickMembers(await loadModel(CONFIGURATION_MODEL), ['options', 'description']),
-    factories: { 'action-options': (field) => createOptionsField(action, field) },
-  });
+  const { title, configuration: { identifier }, path } = view;
   return [
-    asyncButton('Edit', edit),
+    linkButton('Edit', ['actions', identifier, 'edit']),
     // The server deletes none that a webhook uses.
     userCount > 0 ? null : asyncButton('Delete', () => confirmAndDelete(container, {
       name: title, path, address: ['actions', identifier],

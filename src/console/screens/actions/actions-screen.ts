@@ -17,16 +17,18 @@ import {
 } from '../../parts/screen.ts';
 import { stackedTable } from '../../parts/tables.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
-import { openAction } from './action-view.ts';
+import { openAction, openActionEditor } from './action-view.ts';
 
 export function openActionsScreen(
-  container: HTMLElement, { path: [, step], query }: ScreenAddress,
+  container: HTMLElement, { path: [, step, form], query }: ScreenAddress,
 ): () => void {
   if (step === 'new') {
     return openForm(container, 'admin', 'add actions',
       () => openNewAction(container, query.get('action')));
   }
-  if (step !== undefined) return openAction(container, step);
+  if (step !== undefined) {
+    return form === 'edit' ? openActionEditor(container, step) : openAction(container, step);
+  }
   const content = h('div', loadingLine());
   fill(container, heading('Actions', callerSession.may('admin')
     ? linkButton('Add an action', ['actions', 'new'], { style: 'primary' }) : null),

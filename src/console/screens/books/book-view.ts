@@ -8,9 +8,11 @@ import { formatCount, timeElement } from '../../base/format.ts';
 import { isGeneratedId } from '../../base/generated-id.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { editRecord } from '../../parts/forms/edit-record.ts';
+import { openEditor } from '../../parts/forms/edit-record.ts';
 import { factList, plainTable } from '../../parts/tables.ts';
-import { backLink, goToList, heading, openView } from '../../parts/screen.ts';
+import {
+  backLink, goToList, heading, linkButton, openForm, openView,
+} from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import type { Author, Book, Series } from '../../../books/book.ts';
 import { findFormatTitle } from '../../../books/transfer/format-list.ts';
@@ -37,16 +39,24 @@ export function openBook(container: HTMLElement, id: string): () => void {
   });
 }
 
+export function openBookEditor(container: HTMLElement, id: string): () => void {
+  return openForm(container, 'write', 'change books', () => openEditor(container, async () => {
+    const [{ body: book, etag }, schema] = await Promise.all([
+      callApi<Book>('GET', apiPath('books', id)), loadModel('BookBody'),
+    ]);
+    return {
+      title: `Edit ${book.title}`, path: apiPath('books', id), address: ['books', id], schema,
+      factories: BOOK_FIELDS, record: book, etag,
+      saveAnew: (value) => addBook(container, value),
+    };
+  }));
+}
+
 function render(
   container: HTMLElement, stored: StoredBook, refresh: () => Promise<void>,
 ): void {
-  const { book, etag } = stored;
-  const edit = asyncButton('Edit', async () => editRecord(container, {
-    title: `Edit ${book.title}`, path: apiPath('books', book.id),
-    schema: await loadModel('BookBody'),
-    factories: BOOK_FIELDS, record: book, etag, onDone: refresh,
-    saveAnew: (value) => addBook(container, value),
-  }));
+  const { book } = stored;
+  const edit = linkButton('Edit', ['books', book.id, 'edit']);
   const remove = asyncButton('Delete', async () => {
     if (await deleteBook(stored, refresh)) goToList(container, 'books');
   }, 'danger');

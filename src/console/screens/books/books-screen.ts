@@ -18,7 +18,7 @@ import { openNewBook } from './book-form.ts';
 import { cover, readingMark } from './book-marks.ts';
 import { openBookStatistics } from './book-statistics.ts';
 import { openTransfer } from './book-transfer.ts';
-import { formatAuthors, formatSeries, openBook } from './book-view.ts';
+import { formatAuthors, formatSeries, openBook, openBookEditor } from './book-view.ts';
 import { ChosenBooks } from './change-books.ts';
 import { openDuplicates } from './duplicates-screen.ts';
 import {
@@ -71,12 +71,13 @@ function seriesPlace(series: Book['series'] = []): readonly Child[] {
 }
 
 export function openBooksScreen(container: HTMLElement, address: ScreenAddress): () => void {
-  const [, step] = address.path;
+  const [, step, form] = address.path;
   if (step === undefined) return openList(container, address);
   if (step === 'new') return openForm(container, 'write', 'add books', openNewBook);
   if (step === 'statistics') return openBookStatistics(container, address);
   if (step === 'duplicates') return openDuplicates(container, address);
-  return step === 'import' ? openTransfer(container, address) : openBook(container, step);
+  if (step === 'import') return openTransfer(container, address);
+  return form === 'edit' ? openBookEditor(container, step) : openBook(container, step);
 }
 
 function openList(container: HTMLElement, { query }: ScreenAddress): () => void {

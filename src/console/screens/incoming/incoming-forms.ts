@@ -13,9 +13,9 @@ import { apiPath, appendQuery } from '../../base/screen-address.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { asyncButton } from '../../parts/buttons.ts';
-import type { ActionCatalog } from '../../parts/forms/action-fields.ts';
+import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
-import { editRecord } from '../../parts/forms/edit-record.ts';
+import { openEditor } from '../../parts/forms/edit-record.ts';
 import { inputField, type FieldFactories } from '../../parts/forms/input-field.ts';
 import { presetField } from '../../parts/forms/preset-field.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
@@ -24,41 +24,40 @@ import type { IncomingWebhook, ResponseBodyOf } from '../../../app/api-types.ts'
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 
-export type IncomingView = {
-  readonly webhook: IncomingWebhook; readonly path: string; readonly etag: string;
-  readonly actions: ActionCatalog;
-  /** Its last requests, the newest first. */
-  readonly latest: readonly PublicRequest[];
-  /** Fetches and shows the webhook again. */
-  readonly refresh: () => Promise<void>;
-};
-
 export const INCOMING_MODEL = 'IncomingWebhookBody';
 
 const isOfAction = (member: ModelSchema): boolean => member['x-form']?.group === 'action';
 
-export async function editIncoming(
-  container: HTMLElement, { webhook, path, etag, refresh }: IncomingView,
-): Promise<void> {
-  const [model, presets] = await Promise.all([
-    loadModel(INCOMING_MODEL), getJson<readonly PresetDescription[]>('/api/verification-presets'),
-  ]);
-  editRecord(container, {
-    title: `Edit ${createWebhookLabel(webhook).title}`, path, record: webhook, etag,
-    schema: filterMembers(model, (member) => !isOfAction(member)), onDone: refresh,
-    onSaved: () => forgetNewSecret(webhook.identifier),
-    factories: createSenderFields(presets, () => {}),
+/** The form for all but what `openActionsEditor` edits. */
+export function openIncomingEditor(container: HTMLElement, id: string): () => void {
+  return openEditor(container, async () => {
+    const path = apiPath('incoming-webhooks', id);
+    const [{ body: webhook, etag }, model, presets] = await Promise.all([
+      callApi<IncomingWebhook>('GET', path), loadModel(INCOMING_MODEL),
+      getJson<readonly PresetDescription[]>('/api/verification-presets'),
+    ]);
+    return {
+      title: `Edit ${createWebhookLabel(webhook).title}`, path, address: ['incoming', id],
+      record: webhook, etag, schema: filterMembers(model, (member) => !isOfAction(member)),
+      onSaved: () => forgetNewSecret(id),
+      factories: createSenderFields(presets, () => {}),
+    };
   });
 }
 
-export async function editAction(
-  container: HTMLElement, { webhook, path, etag, actions, refresh }: IncomingView,
-): Promise<void> {
-  editRecord(container, {
-    title: `What ${createWebhookLabel(webhook).title} does`, path, record: webhook, etag,
-    schema: filterMembers(await loadModel(INCOMING_MODEL), isOfAction), onDone: refresh,
-    factories: { action: (options) => actions.createField(options) },
-    renderBelow: (read) => trySection(webhook, () => read()['routes']),
+/** The form for the action and the routes. */
+export function openActionsEditor(container: HTMLElement, id: string): () => void {
+  return openEditor(container, async () => {
+    const path = apiPath('incoming-webhooks', id);
+    const [{ body: webhook, etag }, model, actions] = await Promise.all([
+      callApi<IncomingWebhook>('GET', path), loadModel(INCOMING_MODEL), ActionCatalog.load(),
+    ]);
+    return {
+      title: `What ${createWebhookLabel(webhook).title} does`, path, address: ['incoming', id],
+      record: webhook, etag, schema: filterMembers(model, isOfAction),
+      factories: { action: (options) => actions.createField(options) },
+      renderBelow: (read) => trySection(webhook, () => read()['routes']),
+    };
   });
 }
 

@@ -12,6 +12,7 @@ import { lastFailure, webhookLabel, webhookState } from '../../parts/webhook-cel
 import { openWebhookList } from '../../parts/lists/webhook-list.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { openForm } from '../../parts/screen.ts';
+import { openActionsEditor, openIncomingEditor } from './incoming-forms.ts';
 import { openIncoming } from './incoming-view.ts';
 import { openNewIncoming } from './new-incoming.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
@@ -50,10 +51,19 @@ const COLUMNS: readonly RowColumn<IncomingRow>[] = [
     : sparkline(sumCalls(statistics), 'Requests in the last 24 hours') },
 ];
 
+/** The forms of a webhook, by the last step of their address. */
+const FORMS: Readonly<Record<string, (container: HTMLElement, id: string) => () => void>> = {
+  edit: openIncomingEditor, routes: openActionsEditor,
+};
+
 export function openIncomingScreen(container: HTMLElement, address: ScreenAddress): () => void {
-  const [, step] = address.path;
+  const [, step, form = ''] = address.path;
   if (step === 'new') return openForm(container, 'admin', 'add webhooks', openNewIncoming);
-  if (step !== undefined) return openIncoming(container, step, address);
+  if (step !== undefined) {
+    const { [form]: open } = FORMS;
+    return open === undefined ? openIncoming(container, step, address)
+      : openForm(container, 'admin', 'change webhooks', () => open(container, step));
+  }
   return openWebhookList<IncomingRow>(container, address, {
     title: 'Incoming webhooks', screen: 'incoming', getId: ({ webhook }) => webhook.identifier,
     columns: COLUMNS, fetchRows, describeFigures,

@@ -1,6 +1,7 @@
 /** The view of one incoming webhook: what to paste at its sender, a test, its action, buttons. */
 import { BASE, callApi, getJson } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
+import { refreshOnChanges } from '../../base/change-stream.ts';
 import { fill, h, refill } from '../../base/dom.ts';
 import { optionalTime, timeElement } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
@@ -20,7 +21,7 @@ import { detailedWebhookState, lastFailure } from '../../parts/webhook-cells.ts'
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
 import type { SampleCall } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
-import { actionSection, editAction, editIncoming, type IncomingView } from './incoming-forms.ts';
+import { actionSection } from './incoming-forms.ts';
 import { stepList } from './new-incoming.ts';
 
 const INBOX_TEXTS = {
@@ -32,13 +33,19 @@ const LAST_REQUESTS = 10;
 const REQUEST_ID = 'x-request-id';
 const ANSWER_TEXTS = { result: 'what the action said', accepted: 'at once, then the action runs' };
 
+type IncomingView = {
+  readonly webhook: IncomingWebhook; readonly path: string;
+  readonly actions: ActionCatalog;
+  /** Its last requests, the newest first. */
+  readonly latest: readonly PublicRequest[];
+  /** Fetches and shows the webhook again. */
+  readonly refresh: () => Promise<void>;
+};
+
 export function openIncoming(
   container: HTMLElement, id: string, { query }: ScreenAddress,
 ): () => void {
-  const step = query.get('step');
-  const isNew = step === 'test';
-  /** Whether the address asks for the form, which is opened once. */
-  let isFormDue = step === 'edit' && callerSession.may('admin');
+  const isNew = query.get('step') === 'test';
   const path = apiPath('incoming-webhooks', id);
   const facts = h('div');
   const actionButtons = h('div.actions');
@@ -49,25 +56,24 @@ export function openIncoming(
     if (callerSession.may('admin')) refill(actionButtons, ...buttons(container, next));
   };
   const readFacts = async (): Promise<void> => {
-    // The test step has no facts, and a form is in their place while the webhook is edited.
+    // The test step has no facts.
     if (view === null || !facts.isConnected) return;
-    const [{ body: webhook, etag }, latest] = await Promise.all([
-      callApi<IncomingWebhook>('GET', path), fetchLatest(id),
+    const [webhook, latest] = await Promise.all([
+      getJson<IncomingWebhook>(path), fetchLatest(id),
     ]);
-    showFacts({ ...view, webhook, etag, latest });
+    showFacts({ ...view, webhook, latest });
   };
   // No notice every ten seconds, as of a webhook that somebody has deleted meanwhile.
-  const stop = repeatWhileSeen(() => void readFacts().catch(() => {}));
+  const refreshFacts = (): void => void readFacts().catch(() => {});
+  const stops = [
+    repeatWhileSeen(refreshFacts), refreshOnChanges('requests', id, refreshFacts),
+  ];
   const close = openView(container, async (refresh) => {
-    const [{ body: webhook, etag }, examples, actions, latest] = await Promise.all([
-      callApi<IncomingWebhook>('GET', path), getJson<IncomingWebhookExamples>(`${path}/examples`),
+    const [webhook, examples, actions, latest] = await Promise.all([
+      getJson<IncomingWebhook>(path), getJson<IncomingWebhookExamples>(`${path}/examples`),
       ActionCatalog.load(), fetchLatest(id),
     ]);
-    view = { webhook, path, etag, actions, latest, refresh };
-    if (isFormDue) {
-      isFormDue = false;
-      return editIncoming(container, view);
-    }
+    view = { webhook, path, actions, latest, refresh };
     const test = testSection(view, examples, readFacts);
     if (!isNew) showFacts(view);
     const content = isNew ? renderTestStep(view, examples, test)
@@ -75,7 +81,7 @@ export function openIncoming(
     fill(container, ...content);
   });
   return () => {
-    stop();
+    stops.forEach((stop) => stop());
     close();
   };
 }
@@ -224,8 +230,8 @@ function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {
     await refresh();
   };
   return [
-    asyncButton('Edit', () => editIncoming(container, view)),
-    asyncButton('Action and routes', () => editAction(container, view)),
+    linkButton('Edit', ['incoming', identifier, 'edit']),
+    linkButton('Action and routes', ['incoming', identifier, 'routes']),
     rotateButton('incoming', webhook, refresh),
     asyncButton(enabled ? 'Turn off' : 'Turn on', toggleEnabled),
     asyncButton('Delete', () => deleteWebhook(container, 'incoming', identifier,

@@ -11,25 +11,29 @@ import { openForm, type Screen } from '../../parts/screen.ts';
 import { lastFailure, webhookLabel, webhookState } from '../../parts/webhook-cells.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 import { formatTriggerEvents, openNewOutgoing } from './outgoing-forms.ts';
-import { openOutgoing } from './outgoing-view.ts';
+import { openOutgoing, openOutgoingEditor } from './outgoing-view.ts';
 
 /** Resolves with the opener of the screen for a customer: one who has one webhook comes to it. */
 export async function findOwnWebhookOpener(): Promise<Screen['open']> {
   const [webhook, ...others] =
     await getJson<readonly OutgoingWebhook[]>('/api/outgoing-webhooks?limit=2');
   const only = others.length === 0 ? webhook?.identifier : undefined;
-  return (container, address) => only === undefined
-    || (address.path[1] !== undefined && address.path[1] !== only)
-    ? openOutgoingScreen(container, address)
-    : openOutgoing(container, only, { isOnlyOne: true });
+  return (container, address) => {
+    const [, step = only, form] = address.path;
+    return only === undefined || step !== only || form !== undefined
+      ? openOutgoingScreen(container, address)
+      : openOutgoing(container, only, { isOnlyOne: true });
+  };
 }
 
 export function openOutgoingScreen(container: HTMLElement, address: ScreenAddress): () => void {
-  const [, step] = address.path;
+  const [, step, form] = address.path;
   if (step === 'new' && !callerSession.isCustomer) {
     return openForm(container, 'admin', 'add webhooks', openNewOutgoing);
   }
-  if (step !== undefined) return openOutgoing(container, step);
+  if (step !== undefined) {
+    return form === 'edit' ? openOutgoingEditor(container, step) : openOutgoing(container, step);
+  }
   return openWebhookList<OutgoingWebhook>(container, address, {
     title: callerSession.isCustomer ? 'Webhooks' : 'Outgoing webhooks',
     screen: 'outgoing', getId: ({ identifier }) => identifier,

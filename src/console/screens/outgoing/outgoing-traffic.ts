@@ -1,5 +1,6 @@
 /** Plots of what one outgoing webhook has sent lately; what waits, and its last deliveries. */
-import { callApi, countItems, getJson, getPage } from '../../base/api-calls.ts';
+import { countItems, getJson, getPage } from '../../base/api-calls.ts';
+import { refreshOnChanges } from '../../base/change-stream.ts';
 import { h, type Child } from '../../base/dom.ts';
 import { formatDuration, formatQuantity, lastingElement, timeElement } from '../../base/format.ts';
 import { apiPath, appendQuery, href } from '../../base/screen-address.ts';
@@ -19,19 +20,18 @@ const LAST_DELIVERIES = 10;
 /** Shown beside the plots. `waiting.first` waits for longest. */
 type Traffic = {
   readonly webhook: OutgoingWebhook;
-  readonly etag: string;
   readonly latest: readonly PublicDelivery[];
   readonly waiting: { readonly first: PublicDelivery | undefined; readonly count: number };
   readonly failedCount: number;
 };
 
 /**
- * An element that is kept current until it is closed; each time `onWebhook` gets the webhook and
- * its ETag.
+ * An element that is kept current until it is closed, and is read at once by `show`; each time
+ * `onWebhook` gets the webhook.
  */
 export function watchTraffic(
-  identifier: string, onWebhook: (webhook: OutgoingWebhook, etag: string) => void,
-): { readonly element: HTMLElement; close(): void } {
+  identifier: string, onWebhook: (webhook: OutgoingWebhook) => void,
+): { readonly element: HTMLElement; readonly show: () => void; close(): void } {
   const readStatistics = createHistoryReader<WebhookStatistics>(
     apiPath('outgoing-webhooks', identifier, 'statistics'));
   const content = h('div', { 'aria-busy': 'true' });
@@ -40,28 +40,33 @@ export function watchTraffic(
     const [statistics, traffic] = await Promise.all([
       readStatistics(buttons.chosen), fetchTraffic(identifier),
     ]);
-    onWebhook(traffic.webhook, traffic.etag);
+    onWebhook(traffic.webhook);
     return statistics.window === buttons.chosen ? render(statistics, traffic) : null;
     // No notice every ten seconds, as of a webhook that somebody has deleted meanwhile.
   }, () => {});
+  const stop = refreshOnChanges('deliveries', identifier, current.show);
   return {
     element: h('section', h('div.heading', h('h2', 'Lately'),
       h('div.actions', {}, ...buttons.elements)), content),
-    close: current.close,
+    show: current.show,
+    close() {
+      stop();
+      current.close();
+    },
   };
 }
 
 async function fetchTraffic(identifier: string): Promise<Traffic> {
   const list = (query: Readonly<Record<string, string>>): string =>
     appendQuery('/api/deliveries', { hook: identifier, ...query });
-  const [{ body: webhook, etag }, latest, waiting, failedCount] = await Promise.all([
-    callApi<OutgoingWebhook>('GET', apiPath('outgoing-webhooks', identifier)),
+  const [webhook, latest, waiting, failedCount] = await Promise.all([
+    getJson<OutgoingWebhook>(apiPath('outgoing-webhooks', identifier)),
     getJson<readonly PublicDelivery[]>(list({ order: 'newest', limit: String(LAST_DELIVERIES) })),
     getPage<PublicDelivery>(list({ status: 'pending', limit: '1' })),
     countItems('/api/deliveries', { hook: identifier, status: 'failed' }),
   ]);
   const { items: [first], total } = waiting;
-  return { webhook, etag, latest, waiting: { first, count: total ?? 0 }, failedCount };
+  return { webhook, latest, waiting: { first, count: total ?? 0 }, failedCount };
 }
 
 function render(

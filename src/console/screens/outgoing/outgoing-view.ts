@@ -17,11 +17,11 @@ import { deleteWebhook } from '../../parts/deletion.ts';
 import { askToConfirm, formatCommand } from '../../parts/dialog.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
-import { editRecord } from '../../parts/forms/edit-record.ts';
+import { openEditor } from '../../parts/forms/edit-record.ts';
 import { JobWatch } from '../../parts/lists/job-watch.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { forgetNewSecret, rotateButton, showNewSecret } from '../../parts/rotate-secret.ts';
-import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
+import { backLink, heading, linkButton, openForm, openView } from '../../parts/screen.ts';
 import { factList } from '../../parts/tables.ts';
 import {
   detailedWebhookState, isOffUnseen, lastFailure,
@@ -41,8 +41,6 @@ type LanguageName = typeof LANGUAGES[number][0];
 
 type OutgoingView = {
   readonly webhook: OutgoingWebhook; readonly path: string;
-  /** The version that was read. It goes with a save, so that no newer version is overwritten. */
-  readonly etag: string;
   /** null: the user is a customer, who sees none. */
   readonly actions: ActionCatalog | null; readonly refresh: () => Promise<void>;
   readonly backfill: JobWatch;
@@ -60,11 +58,6 @@ export function openOutgoing(
   container: HTMLElement, id: string, { isOnlyOne = false } = {},
 ): () => void {
   const path = apiPath('outgoing-webhooks', id);
-  const backfill = watchBackfill(id);
-  // A job that sends again tells no webhook: one that runs already may be another's.
-  const retry = new JobWatch({
-    kind: null, verbs: ['Making due what waits', 'Due now'], onEnd: () => {},
-  });
   const facts = h('div');
   const actionButtons = h('div.actions');
   let view: OutgoingView | null = null;
@@ -73,16 +66,25 @@ export function openOutgoing(
     refill(facts, renderFacts(next.webhook, next.actions));
     refill(actionButtons, ...buttons(container, next));
   };
-  const traffic = watchTraffic(id, (webhook, etag) => {
-    if (view !== null) showFacts({ ...view, webhook, etag });
+  const traffic = watchTraffic(id, (webhook) => {
+    if (view !== null) showFacts({ ...view, webhook });
   });
-  const close = openView(container, async (refresh) => {
-    const [{ body: webhook, etag }, examples, actions] = await Promise.all([
-      callApi<OutgoingWebhook>('GET', path), getJson<OutgoingWebhookExamples>(`${path}/examples`),
+  const backfill = watchBackfill(id, traffic.show);
+  // A job that sends again tells no webhook: one that runs already may be another's.
+  const retry = new JobWatch({
+    kind: null, verbs: ['Making due what waits', 'Due now'], onEnd: traffic.show,
+  });
+  const close = openView(container, async (redraw) => {
+    const [webhook, examples, actions] = await Promise.all([
+      getJson<OutgoingWebhook>(path), getJson<OutgoingWebhookExamples>(`${path}/examples`),
       callerSession.isCustomer ? null : ActionCatalog.load(),
     ]);
+    const refresh = async (): Promise<void> => {
+      await redraw();
+      traffic.show();
+    };
     view = {
-      webhook, path, etag, actions, refresh, backfill, retry, traffic: traffic.element, facts,
+      webhook, path, actions, refresh, backfill, retry, traffic: traffic.element, facts,
       actionButtons, examples, isOnlyOne,
     };
     showFacts(view);
@@ -236,7 +238,7 @@ function buttons(container: HTMLElement, view: OutgoingView): Child[] {
     callerSession.may('write', 'resend') ? retryButton(container, view) : null,
     callerSession.may('write', 'resend') ? backfillButton(view) : null,
     callerSession.may('admin', 'write')
-      ? asyncButton('Edit', () => openEditForm(container, view)) : null,
+      ? linkButton('Edit', ['outgoing', identifier, 'edit']) : null,
     callerSession.may('admin', 'write') ? rotateButton('outgoing', webhook, refresh) : null,
     maySwitch && !enabled ? asyncButton('Turn on', turnOn) : null,
     maySwitch && isTrying ? asyncButton('Turn off', turnOff) : null,
@@ -264,24 +266,25 @@ async function confirmTurningOff(
   });
 }
 
-async function openEditForm(
-  container: HTMLElement, { webhook, path, etag, actions, refresh }: OutgoingView,
-): Promise<void> {
-  const title = `Edit ${webhook.name ?? webhook.targetUrl}`;
-  const options = {
-    title, path, record: webhook, etag, onDone: refresh,
-    onSaved: () => forgetNewSecret(webhook.identifier),
-  };
-  const model = await loadModel('OutgoingWebhookBody');
-  if (actions === null) {
-    return editRecord(container, {
-      ...options, schema: pickMembers(model, CUSTOMER_MEMBERS), isPartial: true,
-    });
-  }
-  editRecord(container, {
-    ...options, toFormRecord, schema: model, factories: await loadOutgoingFields(actions),
-    renderBelow: (read, form) => sampleSection(read, { form }),
-  });
+export function openOutgoingEditor(container: HTMLElement, id: string): () => void {
+  return openForm(container, 'admin', 'change webhooks', () => openEditor(container, async () => {
+    const path = apiPath('outgoing-webhooks', id);
+    const [{ body: webhook, etag }, model] = await Promise.all([
+      callApi<OutgoingWebhook>('GET', path), loadModel('OutgoingWebhookBody'),
+    ]);
+    const options = {
+      title: `Edit ${webhook.name ?? webhook.targetUrl}`, path, address: ['outgoing', id],
+      record: webhook, etag, onSaved: () => forgetNewSecret(id),
+    };
+    if (callerSession.isCustomer) {
+      return { ...options, schema: pickMembers(model, CUSTOMER_MEMBERS), isPartial: true };
+    }
+    return {
+      ...options, toFormRecord, schema: model,
+      factories: await ActionCatalog.load().then(loadOutgoingFields),
+      renderBelow: (read, form) => sampleSection(read, { form }),
+    };
+  }), 'write');
 }
 
 /**

@@ -229,7 +229,7 @@ function renderDiagnosis(diagnosis: Diagnosis, hook: string): HTMLElement {
   return h('div.card',
     h('p', h('strong', formatOutcome(diagnosis))),
     remedy === undefined ? null : h('p', remedy, ' ', callerSession.may('admin')
-      ? h('a', { href: href(['incoming', hook], { step: 'edit' }) }, 'Edit the webhook')
+      ? h('a', { href: href(['incoming', hook, 'edit']) }, 'Edit the webhook')
       : h('a', { href: href(['incoming', hook]) }, 'See the webhook')),
     h('ol.log', {}, ...diagnosis.checks.map(({ check, status, finding }) =>
       h('li', badge(status), h('span.message', formatCheck(check)),

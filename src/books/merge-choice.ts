@@ -14,6 +14,8 @@ export const METADATA = 'metadata';
 export const STATUS = 'reading.status';
 export const STARTED_ON = 'reading.startedOn';
 export const FINISHED_ON = 'reading.finishedOn';
+/** The members of which a title may say both. */
+export const TITLE_MEMBERS: readonly string[] = ['title', 'subtitle'];
 /** The dates of a reading. */
 export const READING_DATES: readonly string[] = [STARTED_ON, FINISHED_ON];
 /** The statuses of a book whose last reading has not ended. */
@@ -31,6 +33,8 @@ type Members = Readonly<Record<string, unknown>>;
  * - A book that is not read yet has those of the other, if that is read: unless the book was begun
  *   again after the other had ended. Otherwise it does not get a date on which it was finished.
  * - Any other book gets no date of another reading.
+ *
+ * A title that has the subtitle in it gets none beside it.
  */
 export function chooseValues(own: Members, others: Members): ReadonlyMap<string, MergeChoice> {
   const choices = new Map(Object.keys({ ...own, ...others })
@@ -47,7 +51,10 @@ export function chooseValues(own: Members, others: Members): ReadonlyMap<string,
     Object.entries(others).filter(([name]) => choices.get(name) === 'other'));
   const refusedDates = !isReadSince && areTwoReadings(own, others)
     ? READING_DATES : listRefusedDates(own, additions);
-  for (const name of refusedDates) if (choices.has(name)) choices.set(name, 'own');
+  const titleNames = isSameTitle(own, others) ? TITLE_MEMBERS : [];
+  for (const name of [...refusedDates, ...titleNames]) {
+    if (choices.has(name)) choices.set(name, 'own');
+  }
   return choices.set(METADATA, 'both');
 }
 
@@ -59,6 +66,22 @@ export function listRefusedDates(book: Members, added: Members): readonly string
   const [started, finished] = READING_DATES.map((name) => added[name] ?? book[name]);
   return isEarlier(finished, started)
     ? READING_DATES.filter((name) => added[name] !== undefined) : [];
+}
+
+/**
+ * Whether two books have one title and subtitle, which either may have in its title alone: then
+ * whatever their case, as programs write a subtitle in small letters or not.
+ */
+export function isSameTitle(own: Members, others: Members): boolean {
+  const [title, otherTitle] = [joinTitle(own), joinTitle(others)];
+  return title === otherTitle || (isNone(own['subtitle']) !== isNone(others['subtitle'])
+    && title.toLowerCase() === otherTitle.toLowerCase());
+}
+
+/** Libraries write `Title : subtitle`. */
+function joinTitle({ title, subtitle }: Members): string {
+  const text = isNone(subtitle) ? String(title) : `${String(title)}: ${String(subtitle)}`;
+  return text.replaceAll(' : ', ': ');
 }
 
 /** Whether one reading had certainly ended when the other began, or both ended at two dates. */

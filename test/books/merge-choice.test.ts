@@ -50,6 +50,16 @@ test('a book gets no date of another reading', () => {
   ] as const) assert.deepEqual(listTaken(own, others), names, JSON.stringify(own));
 });
 
+test('a title that has the subtitle in it gets none beside it', () => {
+  const [long, short] = [{ title: 'A: B' }, { title: 'A', subtitle: 'B' }];
+  assert.deepEqual([...chooseValues(long, short)],
+    [['title', 'own'], ['subtitle', 'own'], ['metadata', 'both']]);
+  assert.deepEqual([...chooseValues(long, { title: 'A', subtitle: 'b' })],
+    [['title', 'own'], ['subtitle', 'own'], ['metadata', 'both']]);
+  assert.deepEqual([...chooseValues({ title: 'A' }, short)],
+    [['title', 'own'], ['subtitle', 'other'], ['metadata', 'both']]);
+});
+
 test('a date that would end a reading before its start stays behind', () => {
   assert.deepEqual(listTaken({ startedOn: '2019-05' }, { finishedOn: '2016', owned: true }),
     ['owned']);

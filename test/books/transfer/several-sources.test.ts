@@ -336,6 +336,29 @@ test('a book keeps its letters where a spreadsheet has made ? of them', async ()
   assert.deepEqual([title, reading.review], ['Głos Pana', 'Dobrze!']);
 });
 
+test('a subtitle stands once, whether programs have it in the title or beside it', async () => {
+  const files = [
+    ['bibtex', `@book{a, title={A}, subtitle={B}, isbn={${ISBN}}}`],
+    ['ris', `TY  - BOOK\nID  - a\nTI  - A: B\nSN  - ${ISBN}\nER  - \n`],
+    ['goodreads', `Book Id,Title,Author,ISBN13\n1,A: B,X,${ISBN}\n`],
+    ['librarything', LIBRARYTHING.replace('1\tA\t', '1\tA : B\t')],
+  ] as const;
+  for (const [firstFormat, firstFile] of files) {
+    await importFile(firstFormat, firstFile);
+    const { id, title, subtitle } = await readBook();
+    for (const query of ['', '&onMatch=fill', '']) {
+      for (const [format, file] of files) {
+        const { count } = await importFile(format, file, query);
+        assert.equal(Object(count['replacedMembers']).title, undefined, format);
+        const book = await readBook();
+        const told = `${firstFormat} ${format}`;
+        assert.deepEqual([book.title, book.subtitle], [title, subtitle], told);
+      }
+    }
+    await server.ask('DELETE', `/api/books/${id}`);
+  }
+});
+
 test('a series without a place in it leaves the place that the book has', async () => {
   const series = [{ name: 'Dune Chronicles', position: 2 }];
   for (const [said, expected] of [

@@ -11,7 +11,8 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
 import { combineLists, joinMembers, separateMembers } from '../../book-members.ts';
 import {
-  COMBINED_MEMBERS, OPEN_STATUSES, READING_DATES, areTwoReadings, listRefusedDates,
+  COMBINED_MEMBERS, OPEN_STATUSES, READING_DATES, TITLE_MEMBERS, areTwoReadings, isSameTitle,
+  listRefusedDates,
 } from '../../merge-choice.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
@@ -30,6 +31,7 @@ type RecordMerge = MergedRecord & { readonly refusedNames: readonly string[] };
 
 const DATE_PUBLISHED = 'datePublished';
 const SERIES = 'series';
+const TITLE = 'title';
 const ASCII_MAX = 0x7f;
 
 /** The format of a record, as far as it tells its fields; null for our own. */
@@ -57,13 +59,17 @@ export function mergeRecord(
 
 /**
  * The fields of a record without what says less than the book and nothing else: a date `2008` takes
- * nothing from `2008-09-14`, and a series without a place in it leaves the place that the book has.
+ * nothing from `2008-09-14`, a series without a place in it leaves the place that the book has, and
+ * title and subtitle stay as they are where the record has the same in one text, or in two.
  */
 export function omitVague(fields: JsonObject, book: JsonObject): JsonObject {
   const [said, stored] = [separateMembers(fields), separateMembers(book)];
   const series = addPlaces(said[SERIES], stored[SERIES]);
   const vagueNames = [DATE_PUBLISHED, ...READING_DATES].filter((name) =>
     typeof said[name] === 'string' && String(stored[name]).startsWith(`${said[name]}-`));
+  if (said[TITLE] !== stored[TITLE] && isSaid(said, TITLE) && isSameTitle(said, stored)) {
+    vagueNames.push(...TITLE_MEMBERS);
+  }
   if (vagueNames.length === 0 && series === said[SERIES]) return fields;
   const members = Object.entries(said).filter(([name]) => !vagueNames.includes(name));
   return joinMembers({ ...Object.fromEntries(members), ...series === undefined ? {} : { series } });
@@ -173,7 +179,7 @@ export function isSaid(record: JsonObject, name: string): boolean {
   // The importer gives a record without authors an empty list.
   if (name === 'authors') return Array.isArray(value) && value.length > 0;
   // A record of a list of ISBNs has a title made of its ISBN.
-  return name !== 'title' || value !== createStandInTitle(String(record['isbn']));
+  return name !== TITLE || value !== createStandInTitle(String(record['isbn']));
 }
 
 type MergedMetadata<Metadata extends JsonObject | undefined = JsonObject> = {

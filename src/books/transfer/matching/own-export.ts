@@ -14,11 +14,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { isUuid } from '../../../base/uuid.ts';
 import { joinMembers, separateMembers } from '../../book-members.ts';
+import { TITLE_MEMBERS } from '../../merge-choice.ts';
 import { findOwnId, findSource, putSource } from '../mapping/metadata-source.ts';
 import type { SourceFormat } from './book-import.ts';
-
-/** One field may say both: then they change together. */
-const TITLE_MEMBERS: readonly string[] = ['title', 'subtitle'];
 
 /** The id of a book that a record has, perhaps of none that is there, or null. */
 export function findBookId(record: JsonObject, source: SourceFormat): string | null {

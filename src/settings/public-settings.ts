@@ -26,6 +26,12 @@ export function listPublicSettings(
   }));
 }
 
+/** The names of the settings whose values differ. */
+export function listChangedSettings(before: Settings, after: Settings): readonly string[] {
+  return SETTING_ROWS.map(({ name }) => name).filter((name) =>
+    JSON.stringify(readSetting(before, name)) !== JSON.stringify(readSetting(after, name)));
+}
+
 /**
  * The settings that rows of another process tell, whose secrets are masked or null here. `name` is
  * that of the process. Throws `usage` for a value that no setting can have.

@@ -74,3 +74,21 @@ test('SIGUSR1 opens no debugger in a command that goes on, and does not end it',
     await watching.stop();
     await server.stop();
   }));
+
+test('a signal tells which settings have changed, and that a restart is needed', () =>
+  inFolder(async (folder) => {
+    const data = join(folder, 'data');
+    const server = await startServer(['--data', data]);
+    const path = join(data, 'settings.json');
+    for (const [text, line] of [
+      ['{"http":{"retries":7},"server":{"apiToken":"0123456789abcdef0123456789abcdef"}}',
+        /settings have changed since .*"settings":\["server.apiToken","http.retries"\]/],
+      ['{"http":{"retires":7}}', /start may refuse them","reason":"unknown setting `http.reti/],
+    ] as const) {
+      writeFileSync(path, text);
+      server.child.kill('SIGHUP');
+      await until('it is told', () => line.test(server.stderr()), { seen: server.stderr });
+    }
+    assert.doesNotMatch(server.stderr(), /0123456789/);
+    assert.equal((await server.stop()).code, 0);
+  }));

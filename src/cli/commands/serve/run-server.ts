@@ -1,19 +1,21 @@
 /**
  * The serving process: opens the app, listens, and stays until a signal. SIGTERM and SIGINT stop it
  * gently, a second one at once; SIGHUP and SIGUSR1 read the TLS certificate again, and the file of
- * `--apply`.
+ * `--apply`, and have the log tell which settings have changed.
  */
+import { statSync } from 'node:fs';
 import { openApp } from '../../../app.ts';
 import type { App } from '../../../app.ts';
 import { readCertificate } from '../../../app/certificate.ts';
 import { checkTokenLength, type PreopenedResources } from '../../../app/listening.ts';
-import { AppError } from '../../../base/errors.ts';
+import { AppError, messageOf } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import { BUILD } from '../../../base/version.ts';
 import { reservePort } from '../../../server/listening/listener.ts';
 import type { ActivatedSocket } from '../../../server/listening/activated-sockets.ts';
 import { COMMAND_WAIT_MS } from '../../../store/lock/directory-lock.ts';
-import type { LoadedSettings } from '../../../settings/load-settings.ts';
+import type { LoadedSettings, Settings } from '../../../settings/load-settings.ts';
+import { listChangedSettings } from '../../../settings/public-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ServedFile } from '../configuration/served-file.ts';
 import { EXIT_FAILED, exitNow, exitSoon } from '../../process/exit-code.ts';
@@ -62,6 +64,7 @@ export async function runServer(
     process.on(reloadSignal, () => {
       renewCertificate(runningApp, logger, servedFile === null ? reloadSignal : null);
       servedFile?.applyAgain(logger);
+      tellChangedSettings(context, settings, logger);
     });
   }
   try {
@@ -131,6 +134,27 @@ function renewCertificate(app: App | null, logger: Logger, signal: string | null
     // The old certificate stays in use.
     logger.error('the certificate could not be read again',
       thrown instanceof AppError ? { reason: thrown.message } : { error: thrown });
+  }
+}
+
+/** Settings are read at the start alone, and who sends a signal may expect something else. */
+function tellChangedSettings(context: CommandContext, settings: Settings, logger: Logger): void {
+  const { args, spec } = context;
+  const path = args.find('config');
+  // A pipe can be read only once.
+  if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return;
+  try {
+    const current = context.createContextOf(spec, args).loadSettings();
+    const names = listChangedSettings(settings, current.settings);
+    if (names.length > 0) {
+      logger.warning('settings have changed since the start: a restart has them take effect',
+        { settings: names });
+    }
+  } catch (thrown) {
+    // We may be a user who may not read the file: root reads it at the next start.
+    if (thrown instanceof AppError && thrown.code === 'conflict') return;
+    logger.warning('the settings have changed since the start, and the next start may refuse them',
+      { reason: messageOf(thrown) });
   }
 }
 

@@ -489,6 +489,23 @@ test('keywords and shelves that were added here stay when a source changes its o
   assert.deepEqual((await readBook()).metadata.source.here.members.keywords, ['MINE']);
 });
 
+test('shelves that were inserted here among those of a source stay, too', async () => {
+  const createFile = (shelves: string): string => LIBRARYTHING.replace('Favorites', shelves);
+  await importFile('librarything', createFile('ya, 2012'));
+  const { id } = await readBook();
+  for (const [inserted, added] of [
+    [['mine', 'ya', '2012'], ['mine']], [['ya', 'mine', '2012'], ['mine']],
+    [['ya', 'a', 'b', 'c', '2012'], ['a', 'b', 'c']],
+  ] as const) {
+    await importFile('librarything', createFile('ya, 2012'));
+    await edit(id, { reading: { shelves: inserted } });
+    const { count } = await importFile('librarything', createFile('ya, new'));
+    assert.deepEqual([(await readBook()).reading.shelves, count['replacedMembers']],
+      [['ya', 'new', ...added], undefined]);
+    await edit(id, { reading: { shelves: ['ya', 'new'] } });
+  }
+});
+
 test('a longer field of a record makes room for what another source said', async () => {
   await importFile('librarything', LIBRARYTHING.replace('Great.', 'r'.repeat(7500)));
   const html = `<div>${'<em>a</em> '.repeat(1100)}</div>`;

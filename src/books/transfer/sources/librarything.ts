@@ -5,7 +5,8 @@
  * year in brackets and what is known of the edition: `Ace (1987), Edition: 2nd, 304 pages`; from a
  * library's catalog also `New York : Ace Books, 1969`, where the place is what stands before the
  * colon. `Summary` is made of title, author and year. The text has dates of days in brackets,
- * `[2007-05-08]`. What became of a book is said by its collections, or by these dates alone.
+ * `[2007-05-08]`, and `[Return]` where a line of a review ends. What became of a book is said by
+ * its collections, or by these dates alone.
  */
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
@@ -90,7 +91,8 @@ const librarythingTable: FormatTable = {
     // An end before the start is refused, so the start comes first.
     textRows('reading.startedOn', ['Date Started', 'datestarted'], readDay),
     textRows('reading.finishedOn', ['Date Read', 'dateread'], readDay),
-    textRows('reading.review', ['Review', 'review'], readHtml),
+    textRows('reading.review', 'Review', (text) => readHtml(text.replaceAll('[Return]', '\n'))),
+    textRows('reading.review', 'review', readHtml),
   ].flat(),
 };
 

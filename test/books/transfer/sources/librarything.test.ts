@@ -53,6 +53,15 @@ test('a record of a LibraryThing text export is a book, its quotes left as they 
   });
 });
 
+test('[Return] in a review of the text export ends a line', () => {
+  const cells = headings.map((column) => column === 'Review' ? 'One.[Return][Return]Two [Return.]'
+    : RAYUELA[column] ?? '');
+  const { reading, metadata } =
+    readBook(librarythingCodec, `${headings.join('\t')}\n${cells.join('\t')}\n`);
+  assert.equal(Object(reading).review, 'One.\n\nTwo [Return.]');
+  assert.equal(Object(metadata).source.librarything.Review, undefined);
+});
+
 test('a record of a LibraryThing JSON export is the same book', () => {
   const member = {
     books_id: '5498194', title: '"Rayuela", or Hopscotch', sortcharacter: '1',

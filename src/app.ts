@@ -272,6 +272,12 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   const files = createNodeFiles();
   const lock = await acquireLock(data, { kind: role, waitMs: options.waitMs ?? 0, files, clock });
   closers.add(() => lock.release());
+  if (role === 'server' && lock.deadServer !== undefined) {
+    logger.warning('the server before this one did not stop by itself: it was killed, or the '
+      + 'machine went down; what it acknowledged is read from the disk', {
+      pid: lock.deadServer.pid,
+    });
+  }
   // Before the store is opened: a start that a broken module refuses has changed nothing there.
   const actions = await loadActions(options, closers);
   const commands = await openCommands(options);
@@ -289,8 +295,8 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   closers.add(() => store.close());
   announceEngine(store.replica, logger);
   if (isNew) {
-    logger.warning(`made a new, empty data directory at ${data}: if there was data, see whether `
-      + 'this is the place and its disk is mounted');
+    logger.info(`made a new data directory at ${data}: if there was data before, see whether this `
+      + 'is the place, and its disk is mounted');
   }
   return { lock, actions, commands, store, sharedLog };
 }

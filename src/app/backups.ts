@@ -21,14 +21,16 @@ type BackupsDeps = {
   readonly isEmpty: () => boolean;
 };
 
-/** Throws `usage` where `backup.to` is the data directory or below it. */
-export function checkBackupFolder({ to }: Settings['backup'], data: string): void {
-  if (to !== null) checkOutsideData(to, data);
+/** Throws `usage` where `to`, which `name` sets, is the data directory or below it. */
+export function checkBackupFolder(
+  { to }: Pick<Settings['backup'], 'to'>, data: string, name = 'backup.to',
+): void {
+  if (to !== null) checkOutsideData(to, data, name);
 }
 
 /** The name of the newest backup there; null without one. Throws as a start on the folder does. */
 export function findNewestBackup(folder: string, data: string, nowMs: number): string | null {
-  checkOutsideData(folder, data);
+  checkBackupFolder({ to: folder }, data);
   return listBackups(createNodeFiles(), folder, nowMs).at(-1)?.name ?? null;
 }
 

@@ -38,13 +38,19 @@ type TokenRecords = ReadonlyMap<string, string>;
 /** Throws what `restoreBackup` throws. The report's notes say when tokens could not be kept. */
 export async function restoreData(options: RestoreDataOptions): Promise<DataRestoreReport> {
   const tokenRecords = options.isReplacing ? await readTokens(options) : new Map<string, string>();
+  let hasToken = false;
   const { collections, ...restoreReport } = await restoreBackup({
-    ...options, complete: (directory) => putTokens(options, directory, tokenRecords),
+    ...options,
+    async complete(directory) {
+      if (tokenRecords === null) hasToken = await closeApi(options, directory);
+      else await putTokens(options, directory, tokenRecords);
+    },
   });
   const report = { ...restoreReport, waiting: countWaiting(collections) };
   if (tokenRecords !== null) return report;
-  const note = 'the tokens of the data that was there could not be read: the API stays closed '
-    + 'until there is a token (token:create), and tokens revoked since the backup are good again';
+  const state = hasToken ? 'those of the backup are good, also those revoked since'
+    : 'the API stays closed until there is one (token:create, or the setting server.apiToken)';
+  const note = `the tokens of the data that was there could not be read: ${state}`;
   return { ...report, notes: [...report.notes, note] };
 }
 
@@ -83,22 +89,24 @@ async function readTokens(options: RestoreDataOptions): Promise<TokenRecords | n
 }
 
 async function putTokens(
-  options: RestoreDataOptions, directory: string, tokenRecords: TokenRecords | null,
+  options: RestoreDataOptions, directory: string, tokenRecords: TokenRecords,
 ): Promise<void> {
-  if (tokenRecords?.size === 0) return;
-  await withStore(options, directory, async (store) => {
-    if (tokenRecords === null) return closeApi(options, store);
-    await store.transact((transaction) => {
-      for (const [id, json] of tokenRecords) transaction.put(TOKENS.name, id, json);
-    });
-  });
+  if (tokenRecords.size === 0) return;
+  await withStore(options, directory, (store) => store.transact((transaction) => {
+    for (const [id, json] of tokenRecords) transaction.put(TOKENS.name, id, json);
+  }));
 }
 
-async function closeApi({ logger }: RestoreDataOptions, store: OpenedStore): Promise<void> {
-  const makeId = createIdSource(systemClock);
-  const tokens = new Tokens({ store, clock: systemClock, makeId, log: logger });
-  await tokens.recordConfiguredToken();
-  tokens.close();
+/** Resolves with whether a token opens the API. */
+function closeApi(options: RestoreDataOptions, directory: string): Promise<boolean> {
+  return withStore(options, directory, async (store) => {
+    const makeId = createIdSource(systemClock);
+    const tokens = new Tokens({ store, clock: systemClock, makeId, log: options.logger });
+    await tokens.recordConfiguredToken();
+    const { hasReadingToken } = tokens;
+    tokens.close();
+    return hasReadingToken;
+  });
 }
 
 async function withStore<T>(

@@ -51,21 +51,21 @@ export function removeParts(files: Files, folder: string, untilMs: number): void
 
 /**
  * Throws `usage` if the folder is the data directory or below it, through any links: the loss of
- * the data would be the loss of the backups.
+ * the data would be the loss of the backups. `name` is what names the folder.
  */
-export function checkOutsideData(folder: string, data: string): void {
+export function checkOutsideData(folder: string, data: string, name: string): void {
   const dataStatus = statSync(data, { throwIfNoEntry: false });
   for (let path = findExisting(folder); ; path = dirname(path)) {
     const { dev, ino } = statSync(path);
     if (dataStatus?.dev === dev && dataStatus.ino === ino) {
-      throw new AppError('usage', `backup.to (${folder}) is within the data directory ${data}, and `
+      throw new AppError('usage', `${name} (${folder}) is within the data directory ${data}, and `
         + 'would be lost with it: name a directory elsewhere, best on another disk');
     }
     if (dirname(path) === path) break;
   }
   // A data directory that is still to be made has no number yet.
   if (dataStatus === undefined && `${folder}/`.startsWith(`${data}/`)) {
-    throw new AppError('usage', `backup.to (${folder}) is within the data directory ${data}: name `
+    throw new AppError('usage', `${name} (${folder}) is within the data directory ${data}: name `
       + 'a directory elsewhere, best on another disk');
   }
 }
@@ -101,9 +101,10 @@ export async function checkRoom(folder: string, bytes: number): Promise<void> {
 }
 
 /** Why no backup could be made there, with how to mend it. */
-export function explainFailure(folder: string, thrown: unknown): AppError {
-  if (thrown instanceof AppError) return thrown;
-  return diskError(`no backup can be written to ${folder}`, thrown);
+export function explainFailure(folder: string, thrown: unknown): string {
+  const error = thrown instanceof AppError ? thrown
+    : diskError(`no backup can be written to ${folder}`, thrown);
+  return error.message;
 }
 
 /** The time of a name, which has whole seconds. */

@@ -8,7 +8,8 @@
 import { join } from 'node:path';
 import { formatTimestamp, formatTimestampOrNull } from '../base/clock.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, systemCodeOf } from '../base/errors.ts';
+import { explainFileError } from '../base/file-error.ts';
 import type { Logger } from '../base/log.ts';
 import { writeBackup } from '../store/backup/backup.ts';
 import { verifyTar } from '../store/backup/restore.ts';
@@ -155,7 +156,7 @@ export class ScheduledBackups {
   #findDueMs(): number {
     const { clock, plan, store } = this.#deps;
     const nowMs = clock.now();
-    checkOutsideData(plan.to, store.directory);
+    checkOutsideData(plan.to, store.directory, 'backup.to');
     makeBackupFolder(plan.to);
     this.#newestMs = listBackups(this.#files, plan.to, nowMs).at(-1)?.madeMs ?? null;
     const retryMs = this.#retryMonotonicMs - clock.monotonicMs();
@@ -193,18 +194,19 @@ export class ScheduledBackups {
       try {
         await this.#files.unlink(join(to, name));
       } catch (error) {
-        log.error('an old backup cannot be deleted', { path: join(to, name), error });
+        log.error('an old backup cannot be deleted',
+          { path: join(to, name), reason: explainFileError(error) });
       }
     }
   }
 
   async #tellFailure(thrown: unknown): Promise<void> {
     const { clock, plan: { to }, log, onFailure } = this.#deps;
-    const error = explainFailure(to, thrown);
-    const reason = error.message;
+    const reason = explainFailure(to, thrown);
     const at = formatTimestamp(clock.now());
     this.#failure = { at, reason };
-    log.error('the backup failed', { to, error });
+    const isExpected = thrown instanceof AppError || systemCodeOf(thrown) !== undefined;
+    log.error('the backup failed', { to, reason, ...isExpected ? {} : { error: thrown } });
     await onFailure({ at, to, reason });
   }
 

@@ -42,11 +42,16 @@ test('commands work while the server runs, after kill -9, and without it', () =>
     await server.stop('SIGKILL');
     const shown = await hookshelf(['book:show', '--data', data, '--json', '--id', id]);
     assert.equal(JSON.parse(shown.stdout).title, 'Emma');
-    const isNew = /"level":"warning","message":"made a new, empty data directory at [^"]*mounted"/;
+    const isNew = /"level":"info","message":"made a new data directory at [^"]*mounted"/;
     assert.match(server.stderr(), isNew);
     const again = await startServer(['--data', data]);
     assert.equal(await statusOf(`${again.url}/api/books/${id}`), 200);
-    assert.doesNotMatch((await again.stop()).stderr, isNew);
+    assert.doesNotMatch((await again.stop('SIGKILL')).stderr, isNew);
+    const isAfterKill = /"the server before this one did not stop by itself: [^\n]*"pid":(\d+)/;
+    const afterKill = await (await startServer(['--data', data])).stop();
+    assert.equal(Number(isAfterKill.exec(afterKill.stderr)?.[1]), again.child.pid);
+    const afterStop = await (await startServer(['--data', data])).stop();
+    assert.doesNotMatch(afterStop.stderr, isAfterKill);
   }));
 
 test('serve --paused says that it sends nothing, and the next start sends what waited', (context) =>

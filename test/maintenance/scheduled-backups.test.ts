@@ -369,12 +369,13 @@ test('within the data directory is refused, through links as well', () => {
   symlinkSync(join(data, 'inner'), join(folder, 'elsewhere', 'way'));
   const paths = ['data', 'data/inner', 'data/new/below', 'link', 'link/new', 'elsewhere/way/new'];
   for (const path of paths) {
-    assert.throws(() => checkOutsideData(join(folder, path), data),
+    assert.throws(() => checkOutsideData(join(folder, path), data, '--to'),
       { code: 'usage', message: /is within the data directory/ }, path);
   }
-  assert.throws(() => checkOutsideData(join(folder, 'new', 'backups'), join(folder, 'new')),
+  const newData = join(folder, 'new');
+  assert.throws(() => checkOutsideData(join(newData, 'backups'), newData, '--to'),
     { code: 'usage' });
   for (const path of ['elsewhere', 'data2', 'elsewhere/new', '.']) {
-    checkOutsideData(join(folder, path), data);
+    checkOutsideData(join(folder, path), data, '--to');
   }
 });

@@ -160,6 +160,8 @@ export class HttpExchange implements Exchange {
     const closesConnection =
       mustCloseUnread || this.#context.isDraining || endsConnection(this.request);
     const headerText = this.#beginResponse(headers, contentLength, closesConnection);
+    // What succeeded is logged as such, though nobody learns of it.
+    if (response.destroyed && status >= 400) return this.#finishAbandoned();
     if (mustCloseUnread) {
       this.#sendBeforeDiscarding(status, headerText, body);
     } else {
@@ -348,10 +350,13 @@ export class HttpExchange implements Exchange {
     discardInput(request, clock, () => response.end());
   }
 
+  /** The connection is gone: the client has left, or it was cut, as the server stops. */
   #finishAbandoned(): void {
     this.hasResponded = true;
+    const { isDraining } = this.#context;
+    if (isDraining) this.#failureReason = 'the server stopped before there was an answer';
     // 499 is the usual status in logs for a client that left before its response.
-    this.#finish(499, this.#streamedBytes);
+    this.#finish(isDraining ? 503 : 499, this.#streamedBytes);
   }
 
   /** Counts the request, and logs it. */

@@ -44,6 +44,8 @@ export interface DirectoryLock {
    * read-only, or full. Absent where the lock is held; a server always has it.
    */
   readonly refusal?: AppError;
+  /** The server that held the lock before, and ended without releasing it. */
+  readonly deadServer?: LockOwner;
   /** Publishes the path of the control socket. */
   announce(socketPath: string | null): void;
   /** Idempotent. */
@@ -67,8 +69,12 @@ export async function acquireLock(
   const { clock = systemClock, files = createNodeFiles(), waitMs = 0 } = options;
   const startedMs = clock.monotonicMs();
   while (true) {
+    const previous = readHolder(directory, files)?.owner;
     const lock = await tryLock(directory, { ...options, files, clock });
-    if (lock !== null) return lock;
+    if (lock !== null) {
+      const wasServer = previous?.kind === 'server' && !previous.isCopy;
+      return wasServer ? Object.assign(lock, { deadServer: previous }) : lock;
+    }
     const holder = readHolder(directory, files);
     if (clock.monotonicMs() - startedMs >= await computeWaitMs(files, holder, waitMs)) {
       throw new AppError('conflict', describeHolder(directory, files, holder));

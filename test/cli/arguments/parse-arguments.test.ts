@@ -49,6 +49,7 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
   [['book:import', '--file', 'books.xlsx'], / books\.xlsx is a spreadsheet: save it as CSV there/],
   [['book:import', '--file', 'books.json.gz'], / books\.json\.gz is compressed \(gzip\): unpack/],
   [['book:import', '--file', 'books.doc'], /does not end in \.json, .* or \.\w+; name its/],
+  [['delivery:retry', '--hook', 'x'], /those of one webhook are for delivery:resend --hook <id>/],
   [['delivery:retry'], /delivery:retry needs <id> or --failed/],
   [['delivery:retry', '--failed', '--id', 'x'], /<id> or --failed, not both/],
   [['completion'], /completion needs one of bash, zsh, fish/],

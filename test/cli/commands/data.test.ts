@@ -345,21 +345,42 @@ test('a restore neither opens a closed API nor makes a revoked token good again'
     }
   }));
 
-test('a restore over data that cannot be read leaves the API closed, and says so', () =>
+test('a restore over data that cannot be read leaves the API closed, and says so', async () => {
+  for (const hasToken of [false, true]) {
+    await inPlace('without a server', async (place) => {
+      await addBooks(place, 'One');
+      if (hasToken) {
+        const words = ['token:create', '--name', 'mine', '--scope', 'admin'];
+        assert.equal((await place.run(words)).code, 0);
+      }
+      const from = join(place.folder, 'backup');
+      assert.equal((await place.run(['data:backup', '--to', from])).code, 0);
+      await addBooks(place, 'Two', 'Three');
+      const journal = readdirSync(place.data).find((name) => name.startsWith('journal-')) ?? '';
+      const path = join(place.data, journal);
+      writeFileSync(path, readFileSync(path, 'utf8').replace('One', 'Eno'));
+      const { code, stderr } = await place.run(['data:restore', '--from', from, '--replace']);
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, hasToken ? /those of the backup are good, also those revoked since/
+        : /the API stays closed until there is one \(token:create, or the setting server.apiTok/);
+      const files = readdirSync(place.data).filter((name) => /^(?:journal|tokens)-/.test(name));
+      const texts = files.map((name) => readFileSync(join(place.data, name), 'utf8'));
+      const isConfigured = /"name":"server\.apiToken".*"isConfigured":true/;
+      assert.equal(isConfigured.test(texts.join('')), !hasToken);
+    });
+  }
+});
+
+test('a backup within the data directory is refused', () =>
   inPlace('without a server', async (place) => {
     await addBooks(place, 'One');
-    const from = join(place.folder, 'backup');
-    assert.equal((await place.run(['data:backup', '--to', from])).code, 0);
-    await addBooks(place, 'Two', 'Three');
-    const journal = readdirSync(place.data).find((name) => name.startsWith('journal-')) ?? '';
-    const path = join(place.data, journal);
-    writeFileSync(path, readFileSync(path, 'utf8').replace('One', 'Eno'));
-    const { code, stderr } = await place.run(['data:restore', '--from', from, '--replace']);
-    assert.equal(code, 0, stderr);
-    assert.match(stderr, /the API stays closed until there is a token \(token:create\)/);
-    const files = readdirSync(place.data).filter((name) => /^(?:journal|tokens)-/.test(name));
-    const texts = files.map((name) => readFileSync(join(place.data, name), 'utf8'));
-    assert.match(texts.join(''), /"name":"server\.apiToken".*"isConfigured":true/);
+    for (const to of ['backup.tar', 'backups/']) {
+      const words = ['data:backup', '--to', join(place.data, to) + (to.endsWith('/') ? '/' : '')];
+      const { code, stderr } = await place.run(words);
+      assert.equal(code, 2);
+      assert.match(stderr, /^hookshelf: --to \(\S+\) is within the data directory /);
+    }
+    assert.deepEqual(readdirSync(place.data).filter((name) => name.startsWith('backup')), []);
   }));
 
 test('a move names what it was given wrongly, and not what is in it', () =>

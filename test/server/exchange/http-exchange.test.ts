@@ -167,22 +167,31 @@ test('the log has five failed requests a second and how many more, or all where 
     }
   });
 
-test('the access log names clients that left before their answer', async () => {
-  let leave = (): void => {};
-  await using server = await startServer([route('GET', '/late', async (exchange) => {
-    const closed = new Promise((resolve) => exchange.response.on('close', resolve));
-    leave();
-    await closed;
-    await exchange.sendStream(200, [], () => null);
-  })], { accessLog: 'all' });
-  const connection = new RawConnection(server);
-  leave = () => void connection.socket.resetAndDestroy();
-  connection.send(encodeRequest('GET', '/late'));
-  await connection.closed;
-  await turnsUntil(() => server.logged.length > 0);
-  const { status, client } = server.logged[0]?.fields ?? {};
-  assert.deepEqual([status, client], [499, '127.0.0.1']);
-});
+test('the access log names clients that left before their answer, and those cut at a stop',
+  async () => {
+    for (const [isStopping, succeeds, expected, reason] of [
+      [false, true, 499, undefined], [false, false, 499, undefined],
+      [true, false, 503, 'the server stopped before there was an answer'],
+    ] as const) {
+      let leave = (): void => {};
+      await using server = await startServer([route('GET', '/late', async (exchange) => {
+        const closed = new Promise((resolve) => exchange.response.on('close', resolve));
+        leave();
+        await closed;
+        if (succeeds) await exchange.sendStream(200, [], () => null);
+        else exchange.sendJson(400, { success: false });
+      })], { accessLog: 'all' });
+      const connection = new RawConnection(server);
+      leave = () => void connection.socket.resetAndDestroy();
+      if (isStopping) server.dispatcher.drain();
+      connection.send(encodeRequest('GET', '/late'));
+      await connection.closed;
+      await turnsUntil(() => server.logged.length > 0);
+      const { fields } = server.logged[0] ?? {};
+      assert.deepEqual([fields?.['status'], fields?.['client'], fields?.['reason']],
+        [expected, '127.0.0.1', reason]);
+    }
+  });
 
 test('a stream that fails in its midst is cut, logged, counted and in the access log', async () => {
   const damage = new AppError('damaged', 'a book cannot be read');

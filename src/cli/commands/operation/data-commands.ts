@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { COLLECTIONS } from '../../../app.ts';
+import { checkBackupFolder } from '../../../app/backups.ts';
 import { makeDataDirectory } from '../../../app/data-directory.ts';
 import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { countWaiting, restoreData } from '../../../app/restore.ts';
@@ -127,7 +128,7 @@ async function copyBackup(context: CommandContext, to: string): Promise<BackupSo
   // as root, where the owner may not write. Where the owner could replace `to`, we stay
   // the owner, which the opening makes us in any case.
   if (!identity.isOwnersPath(to)) identity.becomeOwnerForNow();
-  const sources = await openListedFiles(context, files);
+  const sources = await openListedFiles(context, files, to);
   try {
     // All files to read are open now, and the backup is written elsewhere.
     await context.closeApiClient();
@@ -142,12 +143,15 @@ async function copyBackup(context: CommandContext, to: string): Promise<BackupSo
 }
 
 /** Asks the server for the list of files, and opens them all, before any is copied (backup.ts). */
-async function openListedFiles(context: CommandContext, files: Files): Promise<BackupSources> {
+async function openListedFiles(
+  context: CommandContext, files: Files, to: string,
+): Promise<BackupSources> {
   if (context.loadSettings().settings.store.url === null) enterData(context);
   for (let attempt = 1; ; attempt += 1) {
     const contents = await fetchObject(context, '/control/data/backup');
     const { files: fileList, isReplica } = contents;
     const data = context.enterDataAsOwner();
+    checkBackupFolder({ to }, data, '--to');
     const entries = Array.isArray(fileList) ? fileList.map(expectObject) : [];
     try {
       return openFiles(files, isReplica === true ? join(data, REPLICA_FOLDER) : data,

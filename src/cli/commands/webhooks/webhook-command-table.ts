@@ -249,6 +249,9 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
       identifier: { ...delivery.identifier, isRequired: false }, failed: flag('all that failed'),
     },
     oneOf: [['identifier', 'failed']],
+    foreignOptions: new Map([
+      ['hook', 'those of one webhook are for delivery:resend --hook <id> --failed'],
+    ]),
     examples: ['hookshelf delivery:retry --failed'],
     load: async () => (await loadDelivery()).retryDelivery,
   },

@@ -7,11 +7,11 @@
  *     "metadata":{"x-hookshelf":{"<format>":"<digests>"}}
  *
  * A digest is 7 characters, the CRC-32 of `<name>:<value as JSON>` in base 36, and there is one for
- * each single member that the record said (`reading.rating`), one behind the other in any order:
- * 182 bytes at most. Metadata are one member, and each name in them beside `source`, a column of a
- * reader's own table, is another (`metadata.Lent to`), with 7 bytes more; those of another export
- * of the program have a digest of their own. A member whose digest is among them was not changed
- * in the source.
+ * each single member that the record said (`reading.rating`), and for each that the book still has
+ * as an earlier record said it, one behind the other in any order: 364 bytes at most. Metadata are
+ * one member, and each name in them beside `source`, a column of a reader's own table, is another
+ * (`metadata.Lent to`), with 7 bytes more; those of another export of the program have a digest of
+ * their own. A member whose digest is among them was not changed in the source.
  *
  * Without digests all that a record says counts as changed. A book has none if it was made here, if
  * no file of the format has made or changed it, if its metadata were replaced since, or if the
@@ -24,7 +24,9 @@ import { countJsonBytes, encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { METADATA_BYTES_MAX } from '../../book.ts';
 import { METADATA_PREFIX, joinMembers, separateMembers } from '../../book-members.ts';
-import { DIGESTS_MEMBER, asObject, findSource, putObject } from '../mapping/metadata-source.ts';
+import {
+  DIGESTS_MEMBER, asObject, findOwnId, findSource, putObject,
+} from '../mapping/metadata-source.ts';
 import type { MatchMode, SourceFormat } from './book-import.ts';
 import { isSaid, selectOtherExports } from './merge-record.ts';
 
@@ -41,23 +43,33 @@ export function putDigests(
   { digestFormat: format, source }: Pick<MatchMode, 'digestFormat' | 'source'>, stored: JsonObject,
 ): JsonObject {
   if (format === null) return book;
-  const digests = createDigests(nameMembers(record));
-  const otherDigest = source === null ? null : digestOtherExports(record, source, stored);
-  return writeDigests(
-    book, format, otherDigest === null ? digests : [...digests, otherDigest], stored);
+  const digests = new Set(createDigests(nameMembers(record)));
+  const before = findDigests(stored, format) ?? [];
+  const earlierDigests = before.filter((digest) => !digests.has(digest));
+  if (earlierDigests.length > 0) {
+    const staying = new Set(createStayingDigests(book, record, source, stored));
+    for (const digest of earlierDigests) if (staying.has(digest)) digests.add(digest);
+  }
+  return writeDigests(book, format, [...digests], stored);
 }
 
-/** The digest of the metadata from other exports of the program, where the book has it. */
-function digestOtherExports(
-  record: JsonObject, source: SourceFormat, stored: JsonObject,
-): string | null {
-  const { format } = source;
-  const others = selectOtherExports(findSource(format, stored[METADATA]) ?? {},
-    findSource(format, record[METADATA]) ?? {}, source);
-  // Most programs have one export.
-  if (Object.keys(others).length === 0) return null;
-  const digest = digestSource(format, others);
-  return findDigests(stored, format)?.includes(digest) === true ? digest : null;
+/**
+ * The digests of what the book still has of earlier records: each value, and the metadata from
+ * other exports of the program. Without them it would be taken for set here. The values of a book
+ * without an own id have none: its next record is known by its wording.
+ */
+function createStayingDigests(
+  book: JsonObject, record: JsonObject, source: SourceFormat | null, stored: JsonObject,
+): readonly string[] {
+  const values = createDigests(nameMembers(book));
+  if (source === null) return values;
+  const { format, ownIdFields } = source;
+  const fields = findSource(format, record[METADATA]) ?? {};
+  const others = selectOtherExports(findSource(format, stored[METADATA]) ?? {}, fields, source);
+  return [
+    ...findOwnId(fields, ownIdFields) === null ? [] : values,
+    ...Object.keys(others).length === 0 ? [] : [digestSource(format, others)],
+  ];
 }
 
 /** A source that is read again without its file: see reread-sources.ts. */

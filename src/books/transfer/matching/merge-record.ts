@@ -11,8 +11,8 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
 import { combineLists, joinMembers, separateMembers } from '../../book-members.ts';
 import {
-  COMBINED_MEMBERS, OPEN_STATUSES, READING_DATES, TITLE_MEMBERS, areTwoReadings, isSameTitle,
-  listRefusedDates,
+  COMBINED_MEMBERS, FINISHED_ON, OPEN_STATUSES, READING_DATES, STATUS, TITLE_MEMBERS,
+  areTwoReadings, isSameTitle, listRefusedDates,
 } from '../../merge-choice.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
@@ -132,11 +132,16 @@ function isSameText(text: JsonValue | undefined, other: JsonValue | undefined): 
   return foldText(text ?? null) === foldText(other ?? null);
 }
 
-/** The fields without the date on which a book was finished, for a book that is not read yet. */
+/**
+ * The fields without the date on which a book was finished, for a book that is not read yet; and
+ * without the start, where that is of another reading.
+ */
 export function omitEnd(fields: JsonObject, book: JsonObject): JsonObject {
-  if (!OPEN_STATUSES.includes(asObject(book['reading'])['status'])) return fields;
-  const { 'reading.finishedOn': _, ...members } = separateMembers(fields);
-  return joinMembers(members);
+  const [said, stored] = [separateMembers(fields), separateMembers(book)];
+  if (!OPEN_STATUSES.includes(stored[STATUS])) return fields;
+  const names = areTwoReadings(said, stored) ? READING_DATES : [FINISHED_ON];
+  return joinMembers(Object.fromEntries(
+    Object.entries(said).filter(([name]) => !names.includes(name))));
 }
 
 /** Merges what the record says and the book does not; of full metadata nothing. */

@@ -218,6 +218,8 @@ test('the page of his one webhook: test, secret, target, and how to verify', { s
     await person.click('button', 'I have it');
     await person.sees('Signed with the old secret too until');
     await person.click('link', 'Edit');
+    await person.gives(`const form = document.querySelector('form')?.textContent ?? '';
+      return [form.includes('as the server lets'), form.includes('outgoing.')];`, [true, false]);
     const fields = (await person.everything()).filter(({ role }) => role === 'textbox')
       .map(({ name }) => name);
     assert.ok(!fields.some((name) => /Name|Events/.test(name)), String(fields));

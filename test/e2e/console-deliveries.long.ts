@@ -5,6 +5,7 @@ import { aroundTests } from '../support/around-tests.ts';
 import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 import { addRecord, ask } from './ask.ts';
 import { startServer } from './processes.ts';
 import type { Running } from './processes.ts';
@@ -171,4 +172,32 @@ test('a delivery whose webhook is off says that it waits for it', { skip }, asyn
   await person.click('link', /now|ago/);
   await person.sees('Next attempt');
   await person.sees('waits: its webhook is off');
+});
+
+test('of a list of any status those that failed are sent again, or all', { skip }, async () => {
+  await make('/api/outgoing-webhooks', { targetUrl: `${target.url}any`, triggerEvent: 'any.sent' });
+  const list = async (): Promise<readonly { readonly status: string }[]> =>
+    JSON.parse((await ask(`${server.url}/api/deliveries?event=any.sent`)).text);
+  for (const [state, status] of [['up', 'delivered'], ['failing', 'failed']] as const) {
+    await target.turn(state);
+    await emit('any.sent');
+    await until(status, async () => (await list()).some((delivery) => delivery.status === status));
+  }
+  await open('#/deliveries?event=any.sent');
+  await person.click('button', 'Send many again…');
+  await person.sees('Of all with event any.sent.');
+  await person.sees('1 delivery that failed');
+  await person.click('button', 'Send again');
+  await person.sees('Sent again: 1 of 1.');
+  await until('it failed again', async () =>
+    (await list()).some(({ status }) => status === 'failed'));
+  await target.turn('up');
+  await person.click('button', 'Send many again…');
+  await person.click('radio', 'All 2');
+  await person.click('button', 'Send again');
+  await person.sees('Sent again: 2 of 2.');
+  await until('both came', async () =>
+    (await list()).every(({ status }) => status === 'delivered'));
+  await person.click('button', 'Send many again…');
+  await person.sees('Send 2 deliveries again?');
 });

@@ -147,7 +147,12 @@ export const outgoingSchema = describeObject({
     },
     maxInFlight: {
       schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
-      label: 'Attempts at once', form: { group: 'more' },
+      label: 'Attempts at once',
+      form: {
+        group: 'more',
+        hint: 'How many may be under way at once; 1 keeps the order of the events. Without it, as '
+          + 'many as the server lets any webhook have',
+      },
       description: 'How many attempts may be under way at once; 1 keeps the order of the events; '
         + 'without it as many as for all webhooks (the setting `outgoing.maxInFlightPerHook`)',
     },

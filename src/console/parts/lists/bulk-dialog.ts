@@ -23,11 +23,11 @@ const SEND_MODES = [
 
 type ResendQuestion = {
   readonly title: string;
-  /** Stands before the modes. */
+  /** Stands first. */
   readonly intro?: Child;
   /** Whether there is no choice of modes: it can be sent as a new one alone. */
   readonly isCopied?: boolean;
-  /** Stands behind the modes; calls `onChange` when the command is another. */
+  /** Stands before the modes; calls `onChange` when the command is another. */
   readonly createChoices?: (onChange: () => void) => Child;
   /** The command that does the same. */
   readonly formatLine: (mode: string) => string;
@@ -43,15 +43,12 @@ export function openResendDialog(
   const line = h('div');
   const showLine = (): void => fill(line, codeBlock(formatLine(mode)));
   showLine();
-  const createModes = (): HTMLElement => h('fieldset', h('legend', 'How'),
-    ...SEND_MODES.map(([value, label], index) => h('label.choice', h('input', {
-      type: 'radio', name: 'as', checked: index === 0, onchange: () => {
-        mode = value;
-        showLine();
-      },
-    }), label)));
+  const createModes = (): HTMLElement => createChoice('How', 'as', SEND_MODES, (value) => {
+    mode = value;
+    showLine();
+  });
   const dialog = openDialog(title, [
-    intro, isCopied ? null : createModes(), createChoices(showLine), commandDetails(line),
+    intro, createChoices(showLine), isCopied ? null : createModes(), commandDetails(line),
   ], {
     close: 'Cancel', buttons: [h('button.primary', { onclick: () => {
       dialog.close();
@@ -60,26 +57,55 @@ export function openResendDialog(
   });
 }
 
-/** `onJob` gets the id of the job. Does not ask when the user has left the screen meanwhile. */
+/** Radio buttons, of which the first is chosen. */
+function createChoice(
+  legend: string, name: string, choices: readonly (readonly [value: string, label: string])[],
+  onChoose: (value: string) => void,
+): HTMLElement {
+  return h('fieldset', h('legend', legend),
+    ...choices.map(([value, label], index) => h('label.choice', h('input', {
+      type: 'radio', name, checked: index === 0, onchange: () => onChoose(value),
+    }), label)));
+}
+
+/**
+ * Where the filter asks for no status and some have failed, these are sent unless the user chooses
+ * all. `onJob` gets the id of the job. Does not ask when the user has left the screen meanwhile.
+ */
 export async function openBulkDialog(
   container: HTMLElement, options: BulkOptions, onJob: (id: string) => void,
 ): Promise<void> {
   const { path, nouns, command, criteria, filter } = options;
-  const { body: { count } } = await callApi<{ readonly count: number }>('POST', path, {
-    body: { ...filter, dryRun: true },
-  });
+  const failedFilter = { ...filter, status: 'failed' };
+  const failedCount = 'status' in filter ? 0 : await countMatches(path, failedFilter);
+  const count = await countMatches(path, filter);
   if (!container.isConnected) return;
   if (count === 0) return showNotice(`No ${nouns[0]} matches.`, 'bad');
+  const hasChoice = failedCount > 0 && failedCount < count;
+  let chosenFilter: BulkOptions['filter'] = hasChoice ? failedFilter : filter;
   openResendDialog({
-    title: `Send ${formatQuantity(count, ...nouns)} again?`,
-    intro: h('p', criteria === '' ? `These are all ${nouns[1]}: no filter is set.`
-      : `These are all with ${criteria}.`),
-    formatLine: (mode) => formatCommand(command, { ...filter, as: mode }),
+    title: `Send ${hasChoice ? nouns[1] : formatQuantity(count, ...nouns)} again?`,
+    intro: h('p', hasChoice ? 'Of' : 'These are', criteria === ''
+      ? ` all ${nouns[1]}: no filter is set.` : ` all with ${criteria}.`),
+    createChoices: (onChange) => hasChoice && createChoice('Which', 'which', [
+      ['failed', `${formatQuantity(failedCount, ...nouns)} that failed`], ['', `All ${count}`],
+    ], (status) => {
+      chosenFilter = status === '' ? filter : failedFilter;
+      onChange();
+    }),
+    formatLine: (mode) => formatCommand(command, { ...chosenFilter, as: mode }),
     send: async (mode) => {
       const { body } = await callApi<{ readonly id: string }>('POST', path, {
-        body: { ...filter, as: mode },
+        body: { ...chosenFilter, as: mode },
       });
       onJob(body.id);
     },
   });
+}
+
+async function countMatches(path: string, filter: BulkOptions['filter']): Promise<number> {
+  const { body } = await callApi<{ readonly count: number }>('POST', path, {
+    body: { ...filter, dryRun: true },
+  });
+  return body.count;
 }

@@ -151,7 +151,7 @@ test('a job that runs is found again after a reload, and can be stopped', { skip
   await open('#/requests?status=pending');
   await person.sees(`${PENDING} requests`);
   await person.click('button', 'Send many again…');
-  await person.click('radio', 'As a new one');
+  await person.click('radio', /^As a new one/);
   await person.click('button', 'Send again');
   await person.find('progressbar', 'Progress');
   await open('#/requests');

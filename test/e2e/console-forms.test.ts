@@ -211,7 +211,7 @@ test('an item of a list goes, whatever is wrong with it', { skip }, async () => 
   await person.click('link', 'Edit');
   await person.click('DisclosureTriangle', 'More');
   await person.fill('spinbutton', 'Wait 2', '3e-');
-  await person.click('button', 'Show what would be sent');
+  await person.press('Tab');
   await person.sees('Wait 2: this is no number.');
   await person.gives("return document.querySelectorAll('[aria-invalid]').length;", 1);
   await person.click('button', 'Remove Wait 2');

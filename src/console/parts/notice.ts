@@ -22,7 +22,7 @@ export function noticeRegion(): HTMLElement {
  * stays for `ms`.
  */
 export function showNotice(
-  text: string, kind: 'good' | 'bad' = 'good', undo: HTMLButtonElement | null = null,
+  text: string, kind: 'good' | 'waiting' | 'bad' = 'good', undo: HTMLButtonElement | null = null,
   ms = undo === null ? NOTICE_MS : UNDO_MS,
 ): void {
   undo?.setAttribute('aria-keyshortcuts', 'u');

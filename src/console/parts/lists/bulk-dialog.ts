@@ -18,7 +18,8 @@ export type BulkOptions = {
 
 /** The API's values of `as`, and their labels. */
 const SEND_MODES = [
-  ['retry', 'Under the same id: who has it already may drop it'], ['new', 'As a new one'],
+  ['retry', 'Under the same id: who has it already may drop it'],
+  ['new', 'As a new one: who has it already gets one more'],
 ] as const;
 
 type ResendQuestion = {

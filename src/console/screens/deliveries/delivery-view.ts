@@ -1,6 +1,6 @@
 /** The view of one delivery: its attempts, the request that was sent, and the responses. */
 import { apiPath, href } from '../../base/screen-address.ts';
-import { callApi, getJson, sendRequest } from '../../base/api-calls.ts';
+import { callApi, getJson, hasStatus, sendRequest } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { optionalTime, timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -12,11 +12,14 @@ import { confirmAndCancel } from '../../parts/deletion.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
 import { backLink, goIfStillHere, goToList, heading, linkButton } from '../../parts/screen.ts';
+import { previewBody } from '../../parts/template-preview.ts';
 import { webhookLabel } from '../../parts/webhook-cells.ts';
 import { formatResponse, runStep, timeline, type TimelineStep } from '../../parts/timeline.ts';
 import { factList, headerTable } from '../../parts/tables.ts';
 import { asyncButton } from '../../parts/buttons.ts';
-import type { DeliveryWithRequest, PublicDelivery } from '../../../app/api-types.ts';
+import type {
+  DeliveryWithRequest, OutgoingWebhook, PublicDelivery,
+} from '../../../app/api-types.ts';
 import type { Attempt } from '../../../webhooks/deliveries/delivery.ts';
 
 /** A delivery, and whether a screen shows its event. */
@@ -30,11 +33,15 @@ export function openDelivery(container: HTMLElement, id: string): () => void {
     topic, fetchRecord: () => fetchDelivery(id),
     matches: (record) => 'id' in record ? record.id === requestId : record.identifier === id,
     renderHead: (delivery, refresh) => renderHead(container, delivery, refresh),
-    renderBody: async ({ sent }) => sent === null ? [] : [
-      h('section', h('h2', 'What was sent last'),
-        h('p', h('code', `${sent.method} ${sent.url}`)), headerTable(sent.headers)),
-      bodySection(apiPath('deliveries', id, 'body'), sent.bodyBytes),
-    ],
+    renderBody: async (delivery) => {
+      const { sent } = delivery;
+      return sent === null ? [] : [
+        h('section', h('h2', 'What was sent last'),
+          h('p', h('code', `${sent.method} ${sent.url}`)), headerTable(sent.headers)),
+        bodySection(apiPath('deliveries', id, 'body'), sent.bodyBytes),
+        await noteMissing(delivery),
+      ];
+    },
     getVersion: ({ attempts }) => attempts.length,
     onDeleted: () => goToList(container, 'deliveries'),
   });
@@ -49,6 +56,32 @@ async function fetchDelivery(id: string): Promise<DeliveryToShow> {
   return { ...delivery, isEventKept };
 }
 
+/**
+ * Says which names of the webhook's template the event does not have. null: it has all, or nobody
+ * can tell, as where an action changes the event before.
+ */
+async function noteMissing(
+  { kind, hook, eventId, isEventKept, createdAt }: DeliveryToShow,
+): Promise<HTMLElement | null> {
+  if (kind !== 'webhook' || hook === null || eventId === null || !isEventKept) return null;
+  const webhook = await getJson<OutgoingWebhook>(apiPath('outgoing-webhooks', hook))
+    .catch(ignoreDeleted);
+  if (webhook?.payloadTemplate === undefined || webhook.actionConfiguration !== undefined) {
+    return null;
+  }
+  const payload = await getJson<unknown>(apiPath('events', eventId, 'payload'));
+  const { missingPaths } = previewBody(webhook, payload);
+  if (missingPaths.length === 0) return null;
+  return h('p.note', 'The event does not have these names of the template, which stayed empty: ',
+    ...missingPaths.flatMap((path, index) => [index === 0 ? '' : ', ', h('code', path)]), '.',
+    webhook.updatedAt > createdAt
+      && ' This is the template as it is now: the webhook was changed after the event.');
+}
+
+function ignoreDeleted(thrown: unknown): undefined {
+  if (!hasStatus(thrown, 404)) throw thrown;
+}
+
 function renderHead(
   container: HTMLElement, delivery: DeliveryToShow, refresh: () => void,
 ): (HTMLElement | null)[] {
@@ -58,6 +91,7 @@ function renderHead(
   return [
     backLink('deliveries', 'Deliveries'),
     heading(formatEvent(delivery), ...actions(container, delivery, refresh)),
+    mayResend(delivery) ? resendHint() : null,
     factList([
       ['Status', deliveryBadge(delivery)], ['Created', timeElement(createdAt)],
       ['To', hook === null ? label
@@ -91,10 +125,22 @@ function createStep(attempt: Attempt): TimelineStep {
   };
 }
 
+/** A route's delivery is run again with its request alone, and one that is pending is tried. */
+function mayResend({ request, status }: PublicDelivery): boolean {
+  return request === null && status !== 'pending' && callerSession.may('write', 'resend');
+}
+
+function resendHint(): HTMLElement {
+  return h('p.hint', h('strong', 'Send again'), ' repeats it under its id: a receiver that has it '
+    + 'already may drop it. ', h('strong', 'Send as new'), ' gives it another id: a receiver takes '
+    + 'it as one more.');
+}
+
 function actions(
-  container: HTMLElement, { identifier, request, status }: PublicDelivery, refresh: () => void,
+  container: HTMLElement, delivery: PublicDelivery, refresh: () => void,
 ): HTMLElement[] {
-  // A route's delivery is run again, and ends, with its request alone.
+  const { identifier, request, status } = delivery;
+  // A route's delivery ends with its request alone.
   if (request !== null) {
     return [linkButton('To its request', ['requests', request])];
   }
@@ -107,9 +153,10 @@ function actions(
       if (result.identifier === identifier) refresh();
       else goIfStillHere(container, ['deliveries', result.identifier]);
     });
-  const sendButtons = status === 'pending' ? [button('Try now', 'retry', {}, 'It is tried now.')]
-    : [button('Send again', 'resend', {}, 'It is sent again, under the same id.'),
-      button('Send as new', 'resend', { as: 'new' }, 'It is sent again, under a new id.')];
+  const sendButtons = mayResend(delivery) ? [
+    button('Send again', 'resend', {}, 'It is sent again, under the same id.'),
+    button('Send as new', 'resend', { as: 'new' }, 'It is sent again, under a new id.'),
+  ] : [button('Try now', 'retry', {}, 'It is tried now.')];
   if (status !== 'pending' && status !== 'failed') return sendButtons;
   return [...sendButtons, ...callerSession.may('write', 'write')
     ? [asyncButton('Cancel it', () => cancel(identifier, refresh), 'danger')] : []];

@@ -43,11 +43,14 @@ export function openNewOutgoing(container: HTMLElement): () => void {
           return secret.field;
         },
       },
-      save: (value) => create(container, value, isSecretGenerated()),
+      save: async (value) => {
+        await create(container, value, isSecretGenerated());
+        sample.tellMissing();
+      },
     });
+    const sample = sampleSection(form.read, { form: form.element });
     fill(container, backLink('outgoing', 'Outgoing webhooks'),
-      heading('A new outgoing webhook'), form.element,
-      sampleSection(form.read, { form: form.element }));
+      heading('A new outgoing webhook'), form.element, sample.element);
   });
 }
 

@@ -115,7 +115,7 @@ function render(container: HTMLElement, view: OutgoingView): void {
     newSecret === null ? null : h('section', h('h2', 'The new secret'), newSecret),
     traffic,
     // Without a path the section only previews: it has no button that sends.
-    sampleSection(() => webhook, { path: mayTry(webhook) ? path : null }),
+    sampleSection(() => webhook, { path: mayTry(webhook) ? path : null }).element,
     verificationSection(examples),
     callerSession.isCustomer ? null
       : h('details', h('summary', 'All members'), h('pre', encodeJson(webhook, 2))));
@@ -272,9 +272,14 @@ export function openOutgoingEditor(container: HTMLElement, id: string): () => vo
     const [{ body: webhook, etag }, model] = await Promise.all([
       callApi<OutgoingWebhook>('GET', path), loadModel('OutgoingWebhookBody'),
     ]);
+    let tellMissing = (): void => {};
     const options = {
       title: `Edit ${webhook.name ?? webhook.targetUrl}`, path, address: ['outgoing', id],
-      record: webhook, etag, onSaved: () => forgetNewSecret(id),
+      record: webhook, etag,
+      onSaved: () => {
+        forgetNewSecret(id);
+        tellMissing();
+      },
     };
     if (callerSession.isCustomer) {
       return { ...options, schema: pickMembers(model, CUSTOMER_MEMBERS), isPartial: true };
@@ -282,7 +287,11 @@ export function openOutgoingEditor(container: HTMLElement, id: string): () => vo
     return {
       ...options, toFormRecord, schema: model,
       factories: await ActionCatalog.load().then(loadOutgoingFields),
-      renderBelow: (read, form) => sampleSection(read, { form }),
+      renderBelow: (read, form) => {
+        const sample = sampleSection(read, { form });
+        ({ tellMissing } = sample);
+        return sample.element;
+      },
     };
   }), 'write');
 }

@@ -1,7 +1,7 @@
 /**
- * A sample event of an outgoing webhook for people to change, a preview of what would be sent for
- * it, and a button that sends it. The sample is the last event that the webhook hears and that is
- * kept, else made up.
+ * A sample event of an outgoing webhook for people to change, what would be sent for it, and a
+ * button that sends it. The sample is the last event that the webhook hears and that is kept, else
+ * made up.
  */
 import { callApi, getJson, hasStatus, messageOf } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -11,13 +11,15 @@ import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { apiPath, appendQuery, href } from '../../base/screen-address.ts';
 import { badge } from '../../parts/badge.ts';
 import { asyncButton } from '../../parts/buttons.ts';
-import { InputError, codeArea, inputField } from '../../parts/forms/input-field.ts';
-import { showFailureNotice } from '../../parts/notice.ts';
+import {
+  InputError, codeArea, inputField, type Field,
+} from '../../parts/forms/input-field.ts';
+import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import { previewBody, type PreviewedWebhook } from '../../parts/template-preview.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 import type { PublicEvent } from '../../../webhooks/events/public-event.ts';
 import { isEnvelope } from '../../../webhooks/outgoing/envelope.ts';
 import type { SendResult } from '../../../webhooks/outgoing/send-options.ts';
-import { previewBody, type PreviewedWebhook } from './template-preview.ts';
 
 /** Larger payloads are no sample that people read. */
 const SAMPLE_BYTES_MAX = 16_384;
@@ -32,67 +34,115 @@ type SampledWebhook = PreviewedWebhook
 type SampleOptions = {
   /** Of the webhook; without it nothing can be sent. */
   readonly path?: string | null;
-  /** The sample follows what the user changes in this form. */
+  /** The sample, and what would be sent, follow what the user changes in this form. */
   readonly form?: HTMLElement;
 };
 
-type SampleEvent = { readonly text: string; readonly note: Child };
+type SampleEvent = { readonly text: string; readonly note: Child; readonly isMadeUp: boolean };
 
-/** `read` returns the current members of the webhook. */
+/** What would be sent, and whether a name that the sample lacks is lacking in an event, too. */
+type Preview = { readonly missingPaths: readonly string[]; readonly isMadeUp: boolean };
+
+/**
+ * `read` returns the current members of the webhook. `tellMissing` says, once it is saved, which
+ * names of its template the last event does not have.
+ */
 export function sampleSection(
   read: () => SampledWebhook, { path = null, form }: SampleOptions,
-): HTMLElement {
-  const sample = createSampleField(read);
-  form?.addEventListener('change', () => void sample.refresh().catch(showFailureNotice));
-  const result = h('div', { role: 'status' });
-  const button = (text: string, action: () => void | Promise<void>): HTMLElement =>
-    asyncButton(text, async () => {
-      fill(result);
-      sample.clearError();
-      try {
-        await sample.refresh();
-        await action();
-      } catch (thrown) {
-        // An error in the form of the webhook is shown at its own field.
-        if (!(thrown instanceof InputError)) sample.showError([], messageOf(thrown));
-      }
-    });
+): { readonly element: HTMLElement; readonly tellMissing: () => void } {
+  const preview = h('div');
+  let last: Preview = { missingPaths: [], isMadeUp: true };
   const show = (): void => {
-    const webhook = read();
-    const { body, missingPaths } = previewBody(webhook, sample.read());
-    fill(result, ...missingPaths.map((missingPath) =>
-      h('p.problem', h('code', missingPath), ' is not in this event.')),
-    h('pre', body), webhook.actionConfiguration === undefined
-      ? null : h('p.hint', 'The action would change the event before.'));
+    preview.removeAttribute('aria-busy');
+    last = showPreview(preview, read, sample);
   };
-  const send = async (): Promise<void> => {
-    const { body } = await callApi<SendResult>('POST', `${path}/send`, {
-      body: { payload: sample.read() },
-    });
-    const { success, statusCode, message = '', response } = body;
-    fill(result, h('p', badge(success ? 'delivered' : 'failed'),
-      statusCode === null ? ' ' : ` It was answered ${statusCode}. `, message),
-    response === undefined || response === null ? null : h('pre',
-      typeof response === 'string' ? response : encodeJson(response, 2)));
+  const sample = createSampleField(read, show);
+  const refresh = (): void => void sample.refresh().then(show).catch(showFailureNotice);
+  for (const element of [form, sample.element]) {
+    // What is shown is old until the user leaves the field.
+    element?.addEventListener('input', () => preview.setAttribute('aria-busy', 'true'));
+    for (const end of ['change', 'focusout']) element?.addEventListener(end, refresh);
+  }
+  const result = h('div', { role: 'status' });
+  const send = asyncButton('Send it now', async () => {
+    fill(result);
+    sample.clearError();
+    try {
+      await sample.refresh();
+      fill(result, ...await sendSample(`${path}/send`, sample.read()));
+    } catch (thrown) {
+      sample.showError([], messageOf(thrown));
+    }
+  });
+  return {
+    // The button stands above what changes when the user leaves the sample to press it.
+    element: h('section.record', h('h2', path === null ? 'Preview' : 'Test'), sample.element,
+      path === null ? null : h('div.actions', send), result,
+      h('div', h('h3', 'What would be sent'), preview)),
+    tellMissing() {
+      if (last.isMadeUp || last.missingPaths.length === 0) return;
+      showNotice(`The last event does not have these names of the template, which stay empty: ${
+        last.missingPaths.join(', ')}.`, 'waiting');
+    },
   };
-  return h('section.record', h('h2', path === null ? 'Preview' : 'Test'),
-    sample.element, h('div.actions', button('Show what would be sent', show),
-      path === null ? null : button('Send it now', send)), result);
 }
 
-/** `refresh` makes the sample fit the webhook, unless the user has changed it. */
-function createSampleField(read: () => SampledWebhook) {
+function showPreview(
+  element: HTMLElement, read: () => SampledWebhook, sample: SampleField,
+): Preview {
+  const isMadeUp = sample.isMadeUp();
+  try {
+    const webhook = read();
+    const { body, missingPaths } = previewBody(webhook, sample.parse());
+    fill(element, ...missingPaths.map((missingPath) => h('p', {
+      class: isMadeUp ? 'hint' : 'problem', role: 'status',
+    }, h('code', missingPath), ' is not in this event, and stays empty.')),
+    h('pre', body), webhook.actionConfiguration === undefined
+      ? null : h('p.hint', 'The action would change the event before.'));
+    return { missingPaths, isMadeUp };
+  } catch (thrown) {
+    // An error in the form of the webhook is shown at its own field.
+    fill(element, h('p.hint', 'It is shown when all fields can be read.',
+      thrown instanceof InputError ? null : ` ${messageOf(thrown)}`));
+    return { missingPaths: [], isMadeUp };
+  }
+}
+
+/** Resolves with the answer, for people. Throws ApiError. */
+async function sendSample(path: string, payload: unknown): Promise<readonly Child[]> {
+  const { body } = await callApi<SendResult>('POST', path, { body: { payload } });
+  const { success, statusCode, message = '', response } = body;
+  return [
+    h('p', badge(success ? 'delivered' : 'failed'),
+      statusCode === null ? ' ' : ` It was answered ${statusCode}. `, message),
+    response === undefined || response === null ? null : h('pre',
+      typeof response === 'string' ? response : encodeJson(response, 2)),
+  ];
+}
+
+type SampleField = Field & {
+  /** Reads it without a mark at the field. Throws SyntaxError. */
+  readonly parse: () => unknown;
+  readonly isMadeUp: () => boolean;
+  /** Makes the sample fit the webhook, unless the user has changed it. */
+  readonly refresh: () => Promise<void>;
+};
+
+/** `onShow` is called when the sample is there, and is another. */
+function createSampleField(read: () => SampledWebhook, onShow: () => void): SampleField {
   const note = h('p.hint');
   let webhook = readQuietly(read);
   let shown = createSample(webhook);
   const area = codeArea(8, shown.text);
-  const field = inputField({ name: 'sample', label: 'A sample event' }, area,
-    () => parseJson(area.value), note);
+  const parse = (): unknown => parseJson(area.value);
+  const field = inputField({ name: 'sample', label: 'A sample event' }, area, parse, note);
   const show = (sample: SampleEvent): void => {
-    if (area.value !== shown.text) return;
-    shown = sample;
-    area.value = sample.text;
-    fill(note, sample.note);
+    if (area.value === shown.text) {
+      shown = sample;
+      area.value = sample.text;
+      fill(note, sample.note);
+    }
+    onShow();
   };
   const load = async (): Promise<void> => {
     show(await findSample(webhook).catch(ignoreRefusal) ?? createSample(webhook));
@@ -108,7 +158,8 @@ function createSampleField(read: () => SampledWebhook) {
     }
     return loading;
   };
-  return { ...field, refresh };
+  // What the user has typed is an event as it comes.
+  return { ...field, parse, refresh, isMadeUp: () => shown.isMadeUp && area.value === shown.text };
 }
 
 /** The name of an event that is no name yet is told when the form is saved. */
@@ -148,6 +199,7 @@ async function findSample(webhook: SampledWebhook): Promise<SampleEvent | null> 
     const payload = await getJson<unknown>(apiPath('events', event.id, 'payload'));
     return {
       text: encodeJson(enclose(webhook, event, payload), 2),
+      isMadeUp: false,
       note: h('span', 'The last ', h('a', { href: href(['events', event.id]) }, event.name),
         ', emitted ', timeElement(event.createdAt), '.'),
     };
@@ -178,5 +230,6 @@ function createSample(webhook: SampledWebhook): SampleEvent {
   const data = type.startsWith('book.') ? { book: { title: 'Emma' } } : { id: 1 };
   const isWhole = OWN_EVENTS.test(type) || webhook.payloadTemplate === undefined;
   const event = isWhole ? { type, timestamp: '2026-01-02T03:04:05.678Z', data } : data;
-  return { text: encodeJson(event, 2), note: callerSession.isCustomer ? null : MADE_UP };
+  const note = callerSession.isCustomer ? null : MADE_UP;
+  return { text: encodeJson(event, 2), note, isMadeUp: true };
 }

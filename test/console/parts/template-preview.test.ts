@@ -1,8 +1,8 @@
 /** The preview of a template fills it as the service does. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { previewBody } from '../../../../src/console/screens/outgoing/template-preview.ts';
-import { fillTemplate, parseTemplate } from '../../../../src/webhooks/outgoing/payload-template.ts';
+import { previewBody } from '../../../src/console/parts/template-preview.ts';
+import { fillTemplate, parseTemplate } from '../../../src/webhooks/outgoing/payload-template.ts';
 
 const PAYLOAD = {
   type: 'book.created', count: 2, none: null, list: ['a', { b: true }],

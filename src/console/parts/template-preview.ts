@@ -1,6 +1,6 @@
-/** Makes the body of a payload that is sent by hand as the service does. */
-import { encodeJson, isContainer, parseJson } from '../../base/json-text.ts';
-import { isEnvelope } from '../../../webhooks/outgoing/envelope.ts';
+/** Makes the body of a payload as the service does, and finds what a template names in vain. */
+import { encodeJson, isContainer, parseJson } from '../base/json-text.ts';
+import { isEnvelope } from '../../webhooks/outgoing/envelope.ts';
 
 export type PreviewedWebhook = {
   readonly payloadTemplate?: unknown; readonly contentType?: unknown; readonly format?: unknown;

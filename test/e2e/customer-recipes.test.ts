@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readBlocks } from '../support/manual-blocks.ts';
@@ -99,9 +99,11 @@ test('a customer is signed up by two calls, again where an answer was lost, and 
   assert.deepEqual([refused.status, refused.stdout], [1, '422\n']);
   assert.equal(await access(server, linkAgain), 200);
   const other = ssh('link other');
-  for (const name of ['backend.eu', 'backend-two', 'back']) {
-    run('# provision', name, 'https://b.example/');
-  }
+  for (const name of ['backend-two', 'back']) run('# provision', name, 'https://b.example/');
+  shell('hookshelf outgoingwebhook:create --name customer-backend.eu '
+    + '--target-url https://b.example/ --trigger-event x');
+  const dotted = run('# provision', 'backend.eu', 'https://b.example/');
+  assert.deepEqual([dotted.status, dotted.stdout], [2, '']);
   const ended = run('# end', 'backend');
   assert.equal(ended.status, 0, ended.stderr);
   assert.equal(shell("hookshelf outgoingwebhook:list --json | jq -r '.[].name' | sort").stdout,
@@ -118,7 +120,7 @@ test('the key of the backend does nothing but the three words for a customer', {
   skip: missing.length > 0 && `${missing.join(', ')} must be there`,
 }, () => inBackend(async ({ ssh }) => {
   for (const words of ['', 'link', 'link ', 'link a b', 'link a.b', 'link $(id)', 'link a;id',
-    'link *', 'link -a=b', 'serve a', 'link a\nb', '--help a']) {
+    'link *', 'link b*', 'link -a=b', 'serve a', 'link a\nb', '--help a']) {
     const { status, stdout } = ssh(words);
     assert.deepEqual([status, stdout], [2, ''], words);
   }
@@ -172,10 +174,20 @@ test('webhooks of a file are made of a list of Windows, kept in a fresh clone, a
   const clone = shell('rm -r secrets; sh customers.sh');
   assert.match(clone.stdout, /^3 outgoing webhooks keep .*: secret \(customer-acme, customer-bo/);
   assert.match(clone.stdout, /\n= 3 unchanged\n$/);
+  const before = readdirSync(folder);
+  const planned = shell(`printf 'last\\thttps://a.example/\\n' >> customers.tsv
+    sh customers.sh --dry-run; status=$?; sed -i /last/d customers.tsv; exit $status`);
+  assert.deepEqual([planned.status, readdirSync(folder)], [3, before]);
+  for (const name of ['acme.eu', 'acme-labs']) {
+    shell(`hookshelf outgoingwebhook:create --name customer-${name} `
+      + '--target-url https://hand.example/ --trigger-event x');
+  }
   const ended = run('# leave', 'acme');
   assert.equal(ended.status, 0, ended.stderr);
   assert.match(ended.stdout, /^- outgoing webhook customer-acme$/m);
-  assert.deepEqual(list().map((line) => line.split(' ')[0]), ['customer-bolt', 'customer-corp']);
+  assert.match(ended.stdout, /^- outgoing webhook customer-acme\.eu\ndeleted /m);
+  assert.deepEqual(list().map((line) => line.split(' ')[0]),
+    ['customer-acme-labs', 'customer-bolt', 'customer-corp']);
 }));
 
 /** Splits the output of the script that signs up: the status of the API, then the link. */

@@ -35,6 +35,8 @@ export type FieldError = { readonly pointer: string; readonly detail: string };
 
 export type ErrorDetails = {
   readonly errors?: readonly FieldError[];
+  /** The columns of a table that cannot be read, each with what it is taken for. */
+  readonly columns?: Readonly<Record<string, string>>;
   readonly retryAfterS?: number;
   /** Methods for the `Allow` header of a 405. */
   readonly allow?: readonly string[];

@@ -6,7 +6,10 @@ import type { Schema } from '../base/schema.ts';
 import { ANY_TYPE } from '../server/accept.ts';
 import { checkNotCompressed, readMediaType } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
-import { parseQuery, readQuery } from '../server/query.ts';
+import {
+  REPETITIONS_MAX, parseQuery, parseRepeatableQuery, readParameters,
+} from '../server/query.ts';
+import type { readQuery } from '../server/query.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import { JSON_OBJECT, TEXT, arraySchema, pagedListResponse } from '../resources/route-specs.ts';
 import { resourceRoutes } from '../resources/resource-routes.ts';
@@ -21,6 +24,7 @@ import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
 import type { BookList } from './list/book-list.ts';
 import { mergeRoute } from './merge-route.ts';
+import { parseColumnMap } from './transfer/csv-columns.ts';
 import type { ImportBody } from './transfer/import.ts';
 import {
   FILE_TYPES, JSON_LINES_TYPES, FORMATS, WRITTEN_FORMATS,
@@ -195,6 +199,16 @@ const IMPORT_PARAMETERS = [
   },
 ] as const satisfies readonly ParameterSpec[];
 
+const COLUMN = 'column';
+
+const COLUMN_PARAMETER: ParameterSpec = {
+  name: COLUMN, in: 'query',
+  schema: { kind: 'array', items: { kind: 'string' }, maxItems: REPETITIONS_MAX },
+  description: 'What a column of a csv holds: a member of a book, as `Written by=authors`, those '
+    + 'of `reading` with a dot; `Shop=metadata.Shop` for a column of your own; or `Notes=none`, '
+    + 'which leaves it out. For each column once. Default: what the name of the column says.',
+};
+
 const PREFER_PARAMETER: ParameterSpec = {
   name: 'Prefer', in: 'header', schema: { kind: 'string' },
   description: '`return=minimal` (RFC 7240): of the records only those are answered that could '
@@ -204,7 +218,9 @@ const PREFER_PARAMETER: ParameterSpec = {
 const IMPORT_RESPONSE: ResponseSpec = {
   status: 200,
   description: 'JSON Lines, streamed while the body is read: first what it is taken for, '
-    + '`{"format":"jsonl","encoding":"utf-8"}`; then for each record that came, in order, '
+    + '`{"format":"jsonl","encoding":"utf-8"}`, with `columns` where columns of a csv have other '
+    + 'names than what they hold: `{"Titel":"title","Shop":"metadata.Shop"}`; then for each record '
+    + 'that came, in order, '
     + '`{"line":1,"status":"imported","id":"…"}`, where `status` is `imported`, `updated`, '
     + '`unchanged`, `replaced`, `otherType` (with its `type`: it is no book) or `skipped`; a '
     + 'skipped one says why in `detail` and, for broken rules, in `errors`, and a bad one has its '
@@ -249,19 +265,20 @@ function importRoute(catalog: Catalog): HttpRoute {
     summary: 'Import a file of books of any length and format; no events are fired',
     access: 'write',
     tool: 'none',
-    parameters: [...IMPORT_PARAMETERS, PREFER_PARAMETER],
+    parameters: [...IMPORT_PARAMETERS, COLUMN_PARAMETER, PREFER_PARAMETER],
     body: {
       mediaTypes: JSON_LINES_TYPES, fileMediaTypes: FILE_TYPES,
       schema: importSchema, example: IMPORT_EXAMPLE, isOptional: true,
     },
     responses: [IMPORT_RESPONSE, ...problemResponses(400, 415, 422)],
     handle(exchange) {
-      const { format, fromMetadata, ...modeParameters } =
-        readQuery(exchange.search, IMPORT_PARAMETERS);
-      const mode = toImportMode(modeParameters);
+      const { columnTexts, format, fromMetadata, ...modeParameters } =
+        readImportQuery(exchange.search);
+      const mode = toImportMode(modeParameters, columnTexts);
       const isBrief = prefersMinimal(exchange.request);
       if (fromMetadata === true) {
-        checkReread(exchange, { format, ...modeParameters });
+        const column = columnTexts.length === 0 ? null : columnTexts;
+        checkReread(exchange, { format, column, ...modeParameters });
         return loadImport(({ runReread }) => runReread(catalog, exchange, mode, isBrief));
       }
       checkNotCompressed(exchange.request);
@@ -275,9 +292,21 @@ function importRoute(catalog: Catalog): HttpRoute {
 
 type ImportValues = ReturnType<typeof readQuery<(typeof IMPORT_PARAMETERS)[number]>>;
 
+function readImportQuery(
+  search: string,
+): ImportValues & { readonly columnTexts: readonly string[] } {
+  const names = [...IMPORT_PARAMETERS.map(({ name }) => name), COLUMN];
+  const query = parseRepeatableQuery(search, names, [COLUMN]);
+  const singleValues = new Map([...query].map(([name, [value = '']]) => [name, value] as const));
+  return {
+    ...readParameters(singleValues, IMPORT_PARAMETERS), columnTexts: query.get(COLUMN) ?? [],
+  };
+}
+
 /** Throws `malformed` for a body, and for what is said of a file. */
 function checkReread(
-  { request: { headers } }: Exchange, values: Omit<ImportValues, 'fromMetadata'>,
+  { request: { headers } }: Exchange,
+  values: Omit<ImportValues, 'fromMetadata'> & { readonly column: readonly string[] | null },
 ): void {
   const { dryRun, verbose, ...ofFile } = values;
   const names = Object.entries(ofFile).flatMap(([name, value]) => value === null ? [] : [name]);
@@ -300,15 +329,19 @@ function prefersMinimal({ headers }: IncomingMessage): boolean {
 function toImportMode(
   { onMatch: named, match, replace, allTypes, dryRun, verbose }:
   Omit<ImportValues, 'format' | 'fromMetadata'>,
+  columnTexts: readonly string[],
 ): ImportMode {
   if (isContradictory(named, replace === true)) {
     throw new AppError('malformed', `\`replace=true\` contradicts \`onMatch=${named}\``);
   }
   const matches = match === null ? [] : parseMatches(match);
   if (typeof matches === 'string') throw new AppError('malformed', `\`match\` ${matches}`);
+  const columns = parseColumnMap(columnTexts);
+  if (typeof columns === 'string') throw new AppError('malformed', `\`${COLUMN}\` ${columns}`);
   return {
     matches,
     onMatch: replace === true ? 'replace' : named,
-    hasAllTypes: allTypes === true, isDryRun: dryRun === true, isVerbose: verbose === true,
+    hasAllTypes: allTypes === true, columns, isDryRun: dryRun === true,
+    isVerbose: verbose === true,
   };
 }

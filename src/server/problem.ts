@@ -23,6 +23,8 @@ export type Problem = {
   /** The path of the request. */
   readonly instance?: string;
   readonly errors?: readonly FieldError[];
+  /** The columns of a table that cannot be read, each with what it is taken for. */
+  readonly columns?: Readonly<Record<string, string>>;
 };
 
 const STATUS: Readonly<Record<ErrorCode, number>> = {
@@ -108,6 +110,8 @@ export function toProblem(thrown: unknown, instance?: string): Problem {
     detail: isPublic ? thrown.message : 'internal error',
     ...instance === undefined ? {} : { instance },
     ...isAppError ? listFieldErrors(thrown, status) : {},
+    ...isAppError && thrown.details.columns !== undefined
+      ? { columns: thrown.details.columns } : {},
   };
 }
 

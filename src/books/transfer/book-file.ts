@@ -14,6 +14,7 @@ import { assertText } from './binary-file.ts';
 import { FileDecoder, readDeclaredEncoding } from './decode-text.ts';
 import type { FileEncoding } from './decode-text.ts';
 import type { FormatCodec, ReaderOptions } from './format-codec.ts';
+import { findFormatTitle } from './format-list.ts';
 import type { FormatName } from './format-list.ts';
 import { loadCodec } from './formats.ts';
 import { HEAD_BYTES, resolveFormat } from './recognise-format.ts';
@@ -35,6 +36,8 @@ export type BookFile = {
   readonly codec: FormatCodec;
   /** The encoding, as far as the file has been read. */
   readonly encoding: FileEncoding;
+  /** See `RecordSplitter`; null: there is nothing to tell. */
+  readonly columns: Readonly<Record<string, string>> | null;
   /** Some records at a time, perhaps none, as they arrive. To be called once. */
   readRecords(): AsyncIterable<readonly SourceRecord[]>;
   /** Ends the source, also where nothing was read of it, or not all. Idempotent. */
@@ -43,8 +46,9 @@ export type BookFile = {
 
 /**
  * Reads the beginning of the file. `declared`: its encoding by the caller; null: nobody has said.
- * Throws `invalid` for a file that could be of several formats, declares an unknown encoding, is
- * empty where not even one of no books is, or cannot be read at all, and what `source` throws.
+ * Throws `invalid` for a file that could be of several formats, declares an unknown encoding, has
+ * columns of another program where the caller says what they hold, is empty where not even one of
+ * no books is, or cannot be read at all, and what `source` throws.
  */
 export async function openBookFile(
   source: AsyncIterable<Buffer>, choice: FormatChoice, options: ReaderOptions,
@@ -52,11 +56,13 @@ export async function openBookFile(
 ): Promise<BookFile> {
   const start = await startFile(source, choice, declared);
   try {
+    assertColumns(start.format, options);
     const codec = await loadCodec(start.format);
     const isEmpty = start.isWhole && !start.text.some((byte) => byte > SPACE);
     if (isEmpty && codec.canBeEmpty !== true) throw createEmptiness();
     const converter = new FileDecoder(start.declared);
-    const { readPiece, readEnd } = createRecordReader(codec.createReader(options), converter);
+    const splitter = codec.createReader(options);
+    const { readPiece, readEnd } = createRecordReader(splitter, converter);
     const readChunk = async function* readChunk(chunk: Buffer): AsyncGenerator<SourceRecord[]> {
       let records: SourceRecord[] = [];
       for (let offset = 0; offset < chunk.length; offset += PIECE_BYTES) {
@@ -79,6 +85,9 @@ export async function openBookFile(
       get encoding() {
         return converter.encoding;
       },
+      get columns() {
+        return splitter.columns ?? null;
+      },
       async* readRecords() {
         yield firstRecords;
         if (start.isWhole) return;
@@ -92,6 +101,12 @@ export async function openBookFile(
     await start.close();
     throw thrown;
   }
+}
+
+function assertColumns(format: FormatName, { columns }: ReaderOptions): void {
+  if (format === 'csv' || columns === undefined || columns.size === 0) return;
+  throw new AppError('invalid', `the file is ${findFormatTitle(format)}, whose columns are known: `
+    + 'leave `column` out, or name the format csv');
 }
 
 type PieceReader = {

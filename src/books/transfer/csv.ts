@@ -1,8 +1,8 @@
 /**
  * Books as rows of comma-separated values, or as a spreadsheet saves them, with semicolons or tabs
- * between them. The header row names the members, those of `reading` one by one
- * (`reading.status`). Text is written as it is (but for `guardText`), a number in digits, and a
- * nested value as JSON, except for authors of whom only the names are known:
+ * between them. The header row says what the columns hold (csv-columns.ts), of `reading` each
+ * member by itself (`reading.status`). Text is written as it is (but for `guardText`), a number in
+ * digits, and a nested value as JSON, except for authors of whom only the names are known:
  * `Terry Pratchett; Neil Gaiman`. Keywords and shelves may be given in the same way
  * (`fantasy; satire`) or as JSON. An empty cell is an absent member, a quoted empty one (`""`) an
  * empty text. Reading the row of a book gives the same book.
@@ -11,9 +11,6 @@
  * `finished`, `="9780441478125"`. A cell that the model refuses all the same, or takes in part,
  * `9.78E+12` or `c1999`, stands in `metadata` under the name of its member. A row is valid that has
  * a title.
- *
- * A column of another name is a person's own: its texts are members of `metadata`. A name that may
- * be meant for one of ours refuses the file, as do columns without `title`.
  */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -21,14 +18,15 @@ import { encodeJson } from '../../base/json/encode.ts';
 import { parseJsonRecord } from '../../base/json/parse.ts';
 import type { JsonValue, Schema } from '../../base/schema.ts';
 import { fold } from '../../base/text/fold.ts';
-import { findNearest } from '../../base/text/nearest.ts';
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX, decodeBook } from '../book.ts';
 import type { Author, Book } from '../book.ts';
 import { MEMBER_SCHEMAS, METADATA_PREFIX, separateMembers } from '../book-members.ts';
 import { findReadingStatus } from '../reading-status.ts';
+import { CSV_COLUMNS, LEFT_OUT, readColumns } from './csv-columns.ts';
+import type { FileColumns } from './csv-columns.ts';
 import { encodeCsvRow } from './csv-rows.ts';
 import type { CsvCell } from './csv-rows.ts';
-import type { FormatCodec } from './format-codec.ts';
+import type { FormatCodec, ReaderOptions } from './format-codec.ts';
 import { TableSplitter } from './grammars/delimited-text.ts';
 import { importSchema } from './import-record.ts';
 import { explainRefusal } from './mapping/accept-member.ts';
@@ -44,26 +42,7 @@ import { readLanguage } from './mapping/language.ts';
 import { addMember } from './mapping/map-record.ts';
 import { NOTHING, readRating } from './mapping/reading-text.ts';
 import { readSeriesNames } from './mapping/series-title.ts';
-import type { SourceRecord } from './record-splitter.ts';
-
-const CSV_COLUMNS: readonly string[] = [...MEMBER_SCHEMAS.keys()];
-
-/** The names that people give our columns in tables of their own. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  'author': 'authors', 'year': 'datePublished', 'published': 'datePublished',
-  'publication date': 'datePublished', 'publication year': 'datePublished',
-  'pages': 'numberOfPages', 'page count': 'numberOfPages', 'language': 'inLanguage',
-  'tags': 'keywords', 'genre': 'keywords', 'genres': 'keywords', 'edition': 'bookEdition',
-  'format': 'bookFormat', 'binding': 'bookFormat', 'cover': 'image', 'status': 'reading.status',
-  'rating': 'reading.rating', 'my rating': 'reading.rating', 'stars': 'reading.rating',
-  'date started': 'reading.startedOn', 'date read': 'reading.finishedOn',
-  'date finished': 'reading.finishedOn', 'read count': 'reading.readCount',
-  'shelf': 'reading.shelves', 'shelves': 'reading.shelves', 'bookshelves': 'reading.shelves',
-  'review': 'reading.review', 'my review': 'reading.review', 'owned': 'reading.owned',
-};
-const UNKNOWN_SHOWN_MAX = 20;
-const NAME_SHOWN_MAX = 80;
-const NAME_COMPARED_MAX = 64;
+import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
 /** More than the model takes of any list, and little to hold. */
 const LIST_PIECES_MAX = 10_000;
@@ -93,67 +72,30 @@ export function encodeCsvBook(book: Book, isForSpreadsheet = false): string {
   }));
 }
 
-/** Turns rows into JSON records. */
-export function createCsvReader(): TableSplitter<SourceRecord> {
-  return new TableSplitter({
+/** Makes books of rows. `columns`: what a caller says of the columns. */
+export function createCsvReader(
+  { columns: columnMap = new Map() }: Pick<ReaderOptions, 'columns'> = {},
+): RecordSplitter {
+  let fileColumns: FileColumns | null = null;
+  const table = new TableSplitter<SourceRecord>({
     title: 'the csv',
     missingHeader: ': name the columns there',
     // Spreadsheets may begin and end a table with rows that are only commas.
     isBlank: ({ text, isQuoted }) => text === '' && !isQuoted,
-    readHeader, readRow,
+    readHeader(names) {
+      const header = readColumns(names, columnMap);
+      if ('contents' in header) fileColumns = header.columns;
+      return 'contents' in header ? header.contents : header;
+    },
+    readRow,
   });
-}
-
-/** The members that the columns hold, or everything that is wrong with them. */
-function readHeader(names: readonly string[]): readonly string[] | string {
-  const columns = names.map((name, index) => findColumn(name) ?? (name || `column ${index + 1}`));
-  const unknownColumns = columns.filter((name) =>
-    !CSV_COLUMNS.includes(name) && !name.startsWith(METADATA_PREFIX));
-  if (columns.length === 1 && unknownColumns.some((name) => /[|:^]/.test(name))) {
-    return 'cells must be separated by commas, semicolons or tabs';
-  }
-  const repeatedColumns = new Set(
-    columns.filter((name, index) => columns.indexOf(name) !== index));
-  const problems = [...repeatedColumns].map((name) => `the column \`${name}\` stands twice`);
-  if (!columns.includes('title')) problems.push('there is no column `title`');
-  const meantName = unknownColumns.find((name) => findMeantColumn(name) !== null);
-  if (problems.length > 0) return [...describeUnknown(unknownColumns), ...problems].join('; ');
-  if (meantName !== undefined) {
-    return [...describeUnknown(unknownColumns),
-      `a column of your own is kept as \`${METADATA_PREFIX}${meantName}\``].join('; ');
-  }
-  return columns.map((name) => unknownColumns.includes(name) ? METADATA_PREFIX + name : name);
-}
-
-function findColumn(name: string): string | undefined {
-  return CSV_COLUMNS.find((column) => column.toLowerCase() === name.toLowerCase());
-}
-
-/** Our column for which an unknown name may be meant, or null. */
-function findMeantColumn(name: string): string | null {
-  if (name.length > NAME_COMPARED_MAX) return null;
-  const lower = name.toLowerCase();
-  return Object.hasOwn(OTHER_NAMES, lower)
-    ? OTHER_NAMES[lower] ?? null : findNearest(name, CSV_COLUMNS);
-}
-
-/** A problem for each name that is like a column's, and one for all others together. */
-function describeUnknown(names: readonly string[]): readonly string[] {
-  const firstNames = names.slice(0, UNKNOWN_SHOWN_MAX);
-  const problems: string[] = [];
-  const strangeNames: string[] = [];
-  for (const name of firstNames) {
-    const column = findMeantColumn(name);
-    const quotedName = JSON.stringify(name.slice(0, NAME_SHOWN_MAX));
-    if (column === null) strangeNames.push(quotedName);
-    else problems.push(`unknown column ${quotedName} (did you mean \`${column}\`?)`);
-  }
-  const more = names.length - firstNames.length;
-  if (more > 0) problems.push(`${more} more are unknown`);
-  if (strangeNames.length === 0) return problems;
-  const noun = strangeNames.length === 1 ? 'column' : 'columns';
-  return [...problems,
-    `unknown ${noun} ${strangeNames.join(', ')}: known are ${CSV_COLUMNS.join(', ')}`];
+  return {
+    push: (chunk) => table.push(chunk),
+    end: () => table.end(),
+    get columns() {
+      return fileColumns;
+    },
+  };
 }
 
 /** A cell that the model refuses is put aside into `metadata`; that of the title is an error. */
@@ -165,7 +107,8 @@ function readRow(
   const putAside: string[] = [];
   for (const [index, cell] of cells.entries()) {
     const name = columns[index];
-    if (name === undefined || (cell.text === '' && !cell.isQuoted)) continue;
+    const isSilent = cell.text === '' && !cell.isQuoted;
+    if (name === undefined || name === LEFT_OUT || isSilent) continue;
     if (name.startsWith(METADATA_PREFIX)) {
       const ownName = name.slice(METADATA_PREFIX.length);
       putMetadata(members, ownName, unguardText(cell.text), index);

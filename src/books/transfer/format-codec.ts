@@ -1,4 +1,5 @@
 /** The reader and the writer of a file format of books, as its own file provides them. */
+import type { ColumnMap } from './csv-columns.ts';
 import type { FormatTable } from './mapping/format-table.ts';
 import type { RecordSplitter } from './record-splitter.ts';
 
@@ -7,6 +8,8 @@ export type ReaderOptions = {
   readonly hasAllTypes: boolean;
   /** Whether the rest field is passed over, as if another program had dropped it. */
   readonly isWithoutRest?: boolean;
+  /** What the columns of a csv are to hold, as a caller says; absent: nothing is said. */
+  readonly columns?: ColumnMap;
 };
 
 export type WriterOptions = {

@@ -1,5 +1,6 @@
 /** How a file is imported, as a caller asks for it. */
 import { quote } from '../../base/text/error-message.ts';
+import type { ColumnMap } from './csv-columns.ts';
 import type { Match, OnMatch } from './matching/book-import.ts';
 
 export const MATCHES: readonly Match[] = ['isbn', 'title', 'source'];
@@ -14,6 +15,8 @@ export type ImportMode = {
   readonly onMatch: OnMatch | null;
   /** Whether records of other types, such as articles, are taken for books too. */
   readonly hasAllTypes: boolean;
+  /** What columns of a csv hold, by their names; empty: their names say it. */
+  readonly columns: ColumnMap;
   /** Whether everything is checked and reported as usual, but nothing is stored. */
   readonly isDryRun: boolean;
   /** Whether the report names new and changed books by their titles, and what changes. */

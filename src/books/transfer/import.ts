@@ -82,7 +82,7 @@ export async function runReread(
   const tables = await loadTables();
   const bookImport = await catalog.openReread({ tables, ...mode });
   const sources: RecordFile = {
-    format: 'metadata', encoding: 'utf-8', close: async () => {},
+    format: 'metadata', encoding: 'utf-8', columns: null, close: async () => {},
     readRecords: () => readBooksWithSources(catalog, tables),
   };
   const run = new ImportRun(catalog, sources, bookImport, new Importer(bookImport, mode, isBrief));
@@ -147,7 +147,7 @@ async function* readUntil(
 }
 
 /** The records of a file, or of the metadata of books. */
-type RecordFile = Pick<BookFile, 'encoding' | 'readRecords' | 'close'> & {
+type RecordFile = Pick<BookFile, 'encoding' | 'columns' | 'readRecords' | 'close'> & {
   readonly format: FormatName | 'metadata';
 };
 
@@ -320,9 +320,9 @@ class ImportRun {
   }
 
   #begin(): string {
-    const { format, encoding } = this.#file;
+    const { format, encoding, columns } = this.#file;
     this.#firstEncoding = encoding;
-    return `${JSON.stringify({ format, encoding })}\n`;
+    return `${JSON.stringify({ format, encoding, ...columns === null ? {} : { columns } })}\n`;
   }
 }
 

@@ -39,6 +39,11 @@ export type SourceRecord =
   };
 
 export interface RecordSplitter {
+  /**
+   * The columns by their names in the file, each with what it holds; null: they have the names of
+   * that, or no header has come. Absent: the format has no columns of a person's choice.
+   */
+  readonly columns?: Readonly<Record<string, string>> | null;
   /** The records that end in `chunk`. */
   push(chunk: Buffer): readonly SourceRecord[];
   /**

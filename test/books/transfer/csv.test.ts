@@ -4,6 +4,8 @@ import { AppError } from '../../../src/base/errors.ts';
 import {
   createCsvReader, csvHeader, encodeCsvBook, guardText, unguardText,
 } from '../../../src/books/transfer/csv.ts';
+import { parseColumnMap } from '../../../src/books/transfer/csv-columns.ts';
+import type { ColumnMap } from '../../../src/books/transfer/csv-columns.ts';
 import { CsvRowSplitter, encodeCsvRow } from '../../../src/books/transfer/csv-rows.ts';
 import type { SourceRecord } from '../../../src/books/transfer/record-splitter.ts';
 import type { Book } from '../../../src/books/book.ts';
@@ -239,24 +241,86 @@ test('JSON in a cell may have line ends', () => {
 
 test('a header that cannot be used ends the import with what to mend', () => {
   const cases: readonly (readonly [header: string, problem: RegExp])[] = [
-    ['title,publisheddate', /unknown column "publisheddate" \(did you mean `datePublished`\?\)/],
-    ['Titel,isbn,Verlag,Seiten', new RegExp('unknown column "Titel" \\(did you mean `title`\\?\\); '
-      + 'unknown columns "Verlag", "Seiten": known are id, .*; there is no column `title`$')],
+    ['title,publisheddate', new RegExp('unknown column "publisheddate" \\(did you mean '
+      + '`datePublished`\\?\\); the option or parameter `column` says what a column is, such as '
+      + '"publisheddate=datePublished", or "publisheddate=metadata.publisheddate" for a column of '
+      + 'your own$')],
+    ['Buch,isbn,Ort,Regalfach', new RegExp('unknown columns "Buch", "Ort", "Regalfach": known are '
+      + 'id, .*; there is no column `title`; .* such as "Buch=title", or "Buch=metadata.Buch"')],
     [Array.from({ length: 30 }, (_, index) => `x-${index}`).join(),
-      /: 10 more are unknown; unknown columns "x-0", .*"x-19": known are/],
-    ['title,Year,Shop', new RegExp('"Year" \\(did you mean `datePublished`\\?\\); '
-      + '.*"Shop": known .*; a column of your own is kept as `metadata.Year`$')],
+      /unknown columns "x-0", .*"x-19" and 10 more: known are/],
     ['title,Shop,Shop', /`Shop` stands twice/],
     ['title|isbn', /separated by commas, semicolons or tabs/],
     ['title,title', /`title` stands twice/],
     [`title,${'isbn'.padEnd(64, '-')}`, /did you mean `isbn`\?/],
     ['isbn'.padEnd(65, '-'), /known are id, createdAt, /],
-    ['isbn', /no column `title`/],
+    ['isbn', /no column `title`$/],
     ['title,"', /header/],
   ];
   for (const [header, problem] of cases) {
     assert.throws(() => read(`${header}\nA\n`), (error) =>
       error instanceof AppError && error.code === 'invalid' && problem.test(error.message), header);
+  }
+});
+
+test('words that people have for members name their columns', () => {
+  for (const [header, columns] of [
+    ['Titel;Verfasser;Jahr;Standort', {
+      Titel: 'title', Verfasser: 'authors', Jahr: 'datePublished', Standort: 'metadata.Standort',
+    }],
+    ['Book name,Written by', { 'Book name': 'title', 'Written by': 'authors' }],
+    ['Titre,Auteur(s),Année', {
+      'Titre': 'title', 'Auteur(s)': 'authors', 'Année': 'datePublished',
+    }],
+    ['TÍTULO,Año,page_count',
+      { TÍTULO: 'title', Año: 'datePublished', page_count: 'numberOfPages' }],
+    // The member's own name comes first, then the first word.
+    ['Author,title,authors', { Author: 'metadata.Author', title: 'title', authors: 'authors' }],
+    ['title,Tags,Genre', { title: 'title', Tags: 'keywords', Genre: 'metadata.Genre' }],
+    ['title,metadata.Lent,isbn', null],
+  ] as const) {
+    const reader = createCsvReader();
+    assert.deepEqual([...reader.push(Buffer.from(`${header}\n`))], []);
+    assert.deepEqual(reader.columns, columns, header);
+  }
+  const [record] = read('Titel;Verfasser;Jahr;Standort\nMomo;Michael Ende;1973;A1\n');
+  assert.deepEqual(bodyOf(record), {
+    title: 'Momo', authors: [{ name: 'Michael Ende' }], datePublished: '1973',
+    metadata: { Standort: 'A1' },
+  });
+});
+
+test('a caller says what columns hold, whatever their names say', () => {
+  const map = (...texts: readonly string[]): ColumnMap => {
+    const columns = parseColumnMap(texts);
+    assert.equal(typeof columns, 'object', String(columns));
+    return typeof columns === 'string' ? new Map() : columns;
+  };
+  const columns = map('was=Title', 'a=b=AUTHOR', 'Notiz = metadata.Note', 'Preis=none',
+    'isbn=metadata.isbn', 'COLUMN 6=isbn');
+  const splitter = createCsvReader({ columns });
+  const [record] = [...splitter.push(Buffer.from(
+    'Was,a=b,Notiz,Preis,ISBN,\nMomo,Michael Ende,lent,9.99,x,9783522202602\n'))];
+  assert.deepEqual(bodyOf(record ?? undefined), {
+    title: 'Momo', authors: [{ name: 'Michael Ende' }], isbn: '9783522202602',
+    metadata: { Note: 'lent', isbn: 'x' },
+  });
+  for (const [texts, problem] of [
+    [['Titel=titl'], /^has no member "titl" for "Titel": did you mean `title`\?; known are id, /],
+    [['Titel'], /^must be a column of the file and a member, such as "Written by=authors", not "T/],
+    [['=title'], /^must be a column/], [['A=metadata.'], /^has no member/],
+    [['A=title', 'a=isbn'], /^stands twice for "a"/],
+  ] as const) {
+    assert.match(String(parseColumnMap(texts)), problem);
+  }
+  for (const [header, texts, problem] of [
+    ['title,Von', ['Vom=authors'], /: there is no column "vom": there are "title", "Von"; the opt/],
+    ['title,Buch', ['Buch=title'], /`title` stands twice/],
+    ['title,Buch', ['title=none'], /there is no column `title`/],
+  ] as const) {
+    assert.throws(() =>
+      createCsvReader({ columns: map(...texts) }).push(Buffer.from(`${header}\n`)),
+      problem);
   }
 });
 
@@ -354,7 +418,7 @@ function bodyOf(record: SourceRecord | undefined): JsonObject {
 
 function read(file: string | Buffer): readonly SourceRecord[] {
   const splitter = createCsvReader();
-  return [...splitter.push(Buffer.from(file)), ...splitter.end()];
+  return [...splitter.push(Buffer.from(file)), ...splitter.end()].filter((one) => one !== null);
 }
 
 for (const [file, cells, lines] of [

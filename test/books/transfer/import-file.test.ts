@@ -149,3 +149,38 @@ function lines({ status, text }: Answer): readonly Line[] {
   assert.equal(status, 200, text);
   return text.trimEnd().split('\n').map((line): Line => JSON.parse(line));
 }
+
+test('columns of a csv hold what their names say, or what the caller says', async () => {
+  const file = 'Book name;Scribe;Shop\nMomo;Michael Ende;Oxfam\n';
+  const [first, , count] = lines(await send(file, '?dryRun=true', 'text/csv'));
+  assert.deepEqual(first, {
+    format: 'csv', encoding: 'utf-8', columns: {
+      'Book name': 'title', 'Scribe': 'metadata.Scribe', 'Shop': 'metadata.Shop',
+    },
+  });
+  assert.deepEqual(count?.['ownColumns'], { Scribe: 1, Shop: 1 });
+  const query = '?column=scribe%3Dauthors&column=Shop=none';
+  const [mapped, record] = lines(await send(file, query, 'text/csv'));
+  assert.deepEqual(mapped?.['columns'],
+    { 'Book name': 'title', 'Scribe': 'authors', 'Shop': 'none' });
+  const stored = await server.ask('GET', `/api/books/${String(record?.['id'])}`);
+  const book = JSON.parse(stored.text);
+  assert.deepEqual([book['authors'], book['metadata']], [[{ name: 'Michael Ende' }], undefined]);
+});
+
+test('what is wrong with a header or with the columns of a caller is told before all', async () => {
+  const unknown = await send('Buch;Autor\nMomo;Michael Ende\n', '', 'text/csv');
+  assert.equal(unknown.status, 422);
+  assert.deepEqual(JSON.parse(unknown.text).columns, { Buch: 'metadata.Buch', Autor: 'authors' });
+  for (const [query, text, status, detail] of [
+    ['?column=Buch', 'title\nA\n', 400, /^`column` must be a column of the file and a member/],
+    ['?column=A=titl', 'title\nA\n', 400, /^`column` has no member "titl" for "A": did you mean/],
+    ['?column=Buch=isbn', 'title\nA\n', 422, /there is no column "buch": there are "title"/],
+    ['?column=Title=title', GOODREADS, 422, /^the file is a Goodreads export, whose columns are/],
+    ['?fromMetadata=true&column=A=title', '', 400, /reads no file: leave out `column`/],
+  ] as const) {
+    const answer = await send(text, query, 'text/csv');
+    assert.equal(answer.status, status, query);
+    assert.match(String(JSON.parse(answer.text).detail), detail);
+  }
+});

@@ -140,8 +140,8 @@ function startRun({ lines, importBatch, chunksMax = 1000, isSlow = false, mode =
   const ending = runImport(
     catalog as unknown as Catalog, exchange as unknown as Exchange, { format: 'jsonl' },
     {
-      matches: [], onMatch: 'update', hasAllTypes: false, isDryRun: false, isVerbose: false,
-      ...mode,
+      matches: [], onMatch: 'update', hasAllTypes: false, columns: new Map(), isDryRun: false,
+      isVerbose: false, ...mode,
     });
   ending.catch(() => {});
   return { isRead: () => chunks, isClosed: () => isClosed, pull: () => pull(), ending };

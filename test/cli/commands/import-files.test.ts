@@ -459,7 +459,7 @@ test('what is said of a file is refused beside --from-metadata, as where there i
   inPlace('without a server', async (place) => {
     for (const [words, code, problem] of [
       [['--format', 'csv', '--match', 'isbn'], 2, /leave out --format and --match/],
-      [['--sample'], 2, /needs --file or --sample or --from-metadata, and only one of them/],
+      [['--sample'], 2, /needs <path \| -> or --sample or --from-metadata, and only one of them/],
       [[], 1, /there is no data directory/],
       [['--dry-run'], 1, /there is no data directory/],
     ] as const) {
@@ -478,4 +478,26 @@ test('options that contradict each other are refused', () =>
       ['book:import', '--sample', '--replace', '--on-match', 'skip']);
     assert.equal(code, 2);
     assert.match(stderr, /--replace contradicts --on-match skip/);
+  }));
+
+test('a table of any header is imported, and the words that were read are told', () =>
+  inPlace('without a server', async (place) => {
+    const file = join(place.folder, 'own.csv');
+    writeFileSync(file, 'Titel;Scribe;Jahr\nMomo;Michael Ende;1973\n');
+    const plain = await place.run(['book:import', file, '--dry-run']);
+    assert.equal(plain.code, 0);
+    assert.deepEqual(plain.stderr.split('\n').slice(1, 3), [
+      'hookshelf: reading "Titel" as title, "Jahr" as datePublished; --column says otherwise',
+      'hookshelf: kept in metadata: "Scribe" in 1 record, a column that the catalog does not know: '
+        + '--column says what it is',
+    ]);
+    const mapped = await place.run(
+      ['book:import', file, '--column', 'Scribe=authors', '--column', 'jahr=none']);
+    assert.equal(mapped.stdout, 'imported 1, updated 0, unchanged 0, skipped 0\n');
+    const [book] = await place.json<object[]>(['book:list']);
+    assert.deepEqual([Object(book).authors, Object(book).datePublished],
+      [[{ name: 'Michael Ende' }], undefined]);
+    const wrong = await place.run(['book:import', file, '--column', 'Scribe=writr']);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /--column has no member "writr" for "Scribe".*; known are id, /);
   }));

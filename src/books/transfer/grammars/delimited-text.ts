@@ -15,6 +15,13 @@ import type { CsvCell, CsvRow, CsvSyntax } from '../csv-rows.ts';
 import { findFormatTitle } from '../format-list.ts';
 import type { BrokenRecord, FieldRecord, FormatTable } from '../mapping/format-table.ts';
 
+/** A header that cannot be used: everything that is wrong with it. */
+export type HeaderProblem = {
+  readonly problem: string;
+  /** The columns by their names, each with what it is taken for; absent: that is no question. */
+  readonly columns?: Readonly<Record<string, string>>;
+};
+
 /** How the rows behind a header are read. */
 type TableLayout<Item> = {
   /** The words for a file of the layout, in messages. */
@@ -28,7 +35,7 @@ type TableLayout<Item> = {
   /** Whether a row of such cells alone is a blank line. */
   isBlank(cell: CsvCell): boolean;
   /** The columns of a header, or what is wrong with it. */
-  readHeader(names: readonly string[]): readonly string[] | string;
+  readHeader(names: readonly string[]): readonly string[] | HeaderProblem;
   readRow(columns: readonly string[], cells: readonly CsvCell[], line: number): Item;
 };
 
@@ -49,7 +56,9 @@ export class TableSplitter<Item extends { readonly line: number; readonly key?: 
 
   end(): readonly (Item | BrokenRecord)[] {
     const records = this.#read(this.#rows.end().map((row) => this.#checkEnd(row)));
-    if (this.#columns === null) throw this.#refuse(1, `it is missing${this.#layout.missingHeader}`);
+    if (this.#columns === null) {
+      throw this.#refuse(1, { problem: `it is missing${this.#layout.missingHeader}` });
+    }
     return records;
   }
 
@@ -72,13 +81,15 @@ export class TableSplitter<Item extends { readonly line: number; readonly key?: 
   }
 
   #readHeader({ line, cells, problem }: CsvRow): readonly string[] {
-    const columns = problem ?? this.#layout.readHeader(cells.map(({ text }) => text.trim()));
-    if (typeof columns === 'string') throw this.#refuse(line, columns);
-    return columns;
+    const header = problem === undefined
+      ? this.#layout.readHeader(cells.map(({ text }) => text.trim())) : { problem };
+    if ('problem' in header) throw this.#refuse(line, header);
+    return header;
   }
 
-  #refuse(line: number, problem: string): AppError {
-    return new AppError('invalid', `line ${line}, the header of ${this.#layout.title}: ${problem}`);
+  #refuse(line: number, { problem, columns }: HeaderProblem): AppError {
+    return new AppError('invalid', `line ${line}, the header of ${this.#layout.title}: ${problem}`,
+      columns === undefined ? {} : { columns });
   }
 
   #readRow(columns: readonly string[], { line, cells, problem }: CsvRow): Item | BrokenRecord {
@@ -115,7 +126,7 @@ export function createDelimitedTextSplitter(
       const missing = requiredColumns.filter((column) =>
         !column.some((name) => names.includes(name)));
       const list = missing.map(([name = '']) => `\`${name}\``).join(', ');
-      if (missing.length > 0) return `there is no column ${list}${AS_EXPORTED}`;
+      if (missing.length > 0) return { problem: `there is no column ${list}${AS_EXPORTED}` };
       return names.map((name, index) => name || `column ${index + 1}`);
     },
     readRow(columns, cells, line) {

@@ -151,7 +151,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     ],
     options: {
       file: {
-        type: 'string', placeholder: '<path | ->', completes: 'file',
+        type: 'string', placeholder: '<path | ->', isOperand: true, completes: 'file',
         meaning: 'file to read, - for standard input',
       },
       sample: flag('import the sample catalog of the program instead'),
@@ -159,6 +159,11 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       format: {
         type: 'string', placeholder: '<format>', values: FORMATS.map(({ name }) => name),
         meaning: 'format of the file; its name and its beginning say it otherwise',
+      },
+      column: {
+        type: 'string', placeholder: '<name>=<member>', isRepeatable: true,
+        meaning: 'what a column of a csv holds, where its name does not say it: a member of a '
+          + 'book, metadata.<name> for a column of your own, or none, which leaves it out',
       },
       charset: {
         type: 'string', placeholder: '<name>', suggests: CHARSETS,
@@ -187,6 +192,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'hookshelf book:import --file data/samples/books.json',
       'hookshelf book:import --file books.csv --dry-run --verbose',
       'hookshelf book:import --file goodreads_library_export.csv --match isbn',
+      'hookshelf book:import --file own.csv --column "Written by=authors" --column Price=none',
       'zcat books.jsonl.gz | hookshelf book:import --file - --format jsonl',
       'hookshelf book:import --from-metadata --dry-run --verbose',
     ],

@@ -11,6 +11,7 @@ import { readPackageFile } from '../../../base/files/package-file.ts';
 import { explainBinaryEnding } from '../../../books/transfer/binary-file.ts';
 import { startFile } from '../../../books/transfer/book-file.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
+import { parseColumnMap } from '../../../books/transfer/csv-columns.ts';
 import { resolveEncoding } from '../../../books/transfer/decode-text.ts';
 import {
   READ_ENDINGS, WRITTEN_ENDINGS, createBookWriter, findWrittenFormat,
@@ -67,7 +68,7 @@ export async function importBooks(context: CommandContext): Promise<number> {
 
 /** The options that say how a file is read. */
 const FILE_OPTIONS: readonly string[] =
-  ['format', 'charset', 'match', 'on-match', 'replace', 'all-types'];
+  ['format', 'charset', 'match', 'on-match', 'replace', 'all-types', 'column'];
 
 /** Has the server read again what the metadata of books have from files. */
 async function rereadBooks(context: CommandContext, mode: ImportMode): Promise<number> {
@@ -128,10 +129,12 @@ function readImportMode(args: CommandContext['args']): ImportMode {
   const match = args.find('match');
   const matches = match === undefined || match === null ? [] : parseMatches(match);
   if (typeof matches === 'string') throw new AppError('usage', `--match ${matches}`);
+  const columns = parseColumnMap(args.all('column'));
+  if (typeof columns === 'string') throw new AppError('usage', `--column ${columns}`);
   return {
     matches,
     onMatch: args.has('replace') ? 'replace' : named,
-    hasAllTypes: args.has('all-types'), isDryRun: args.has('dry-run'),
+    hasAllTypes: args.has('all-types'), columns, isDryRun: args.has('dry-run'),
     isVerbose: args.has('verbose'),
   };
 }
@@ -145,6 +148,7 @@ async function sendFile(
   if (mode.matches.length > 0) query.set('match', mode.matches.join());
   if (mode.onMatch !== null) query.set('onMatch', mode.onMatch);
   if (mode.hasAllTypes) query.set('allTypes', 'true');
+  for (const [name, content] of mode.columns) query.append('column', `${name}=${content}`);
   const mediaType = FORMATS.find(({ name }) => name === format)?.mediaTypes[0] ?? '';
   const apiClient = await openApiClient();
   return apiClient.stream({

@@ -9,6 +9,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { formatCharset } from '../../../base/text/charset.ts';
+import { METADATA_PREFIX } from '../../../books/book-members.ts';
 import { COMBINED_MEMBERS, READING_DATES } from '../../../books/merge-choice.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { findFormatTitle } from '../../../books/transfer/format-list.ts';
@@ -156,14 +157,26 @@ export class ImportReport {
    */
   addResult(result: JsonObject): void {
     if (result['status'] === undefined) {
-      // The first line says what `begin` has said.
       if (result['imported'] !== undefined) this.#totals = result;
+      // The rest of the first line `begin` has said.
+      else if (isJsonObject(result['columns'])) this.#reportColumns(result['columns']);
       return;
     }
     this.#resultCount += 1;
     this.#progress.update(this.#resultCount, this.bytesRead);
     if (result['status'] === 'skipped') this.#reportSkipped(result);
     else if (this.#isVerbose && result['title'] !== undefined) this.#reportChange(result);
+  }
+
+  /** Says which columns are taken for members that they do not name. */
+  #reportColumns(columns: JsonObject): void {
+    this.#file = { ...this.#file, columns };
+    const words = Object.entries(columns).filter(([name, content]) =>
+      !String(content).startsWith(METADATA_PREFIX)
+      && name.toLowerCase() !== String(content).toLowerCase());
+    if (this.#output.isJson || words.length === 0) return;
+    const list = words.map(([name, content]) => `${quote(name)} as ${String(content)}`).join(', ');
+    this.#output.note(`reading ${list}; --column says otherwise`);
   }
 
   #reportChange({ line, status, id, title, members, values }: JsonObject): void {
@@ -287,7 +300,7 @@ export class ImportReport {
     }
     for (const [name, count] of countsOf(totals['ownColumns'])) {
       this.#output.note(`kept in metadata: ${quote(name)} in ${formatRecords(count)}, a column `
-        + 'that the catalog does not know');
+        + 'that the catalog does not know: --column says what it is');
     }
     const { alike } = totals;
     for (const [name, format] of Object.entries(REMARKS)) {

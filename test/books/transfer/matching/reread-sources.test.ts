@@ -18,7 +18,8 @@ import { pick } from '../../../support/random-books.ts';
 import { READING_EXPORTS, makeFile } from '../sources/reading-exports.ts';
 
 const PLAIN_MODE = {
-  matches: [], onMatch: 'update', hasAllTypes: false, isDryRun: false, isVerbose: false,
+  matches: [], onMatch: 'update', hasAllTypes: false, columns: new Map(), isDryRun: false,
+  isVerbose: false,
 } as const;
 
 let server: BookServer;

@@ -1,6 +1,7 @@
 // `npm run types`: checks src and writes dist/types, the declarations that dist/index.d.ts leads to.
 // The compiler writes those of every module, where it finds them the next time; of what nobody can
 // import the package holds none, nor the comments over whole modules, which are for who changes them.
+// Of an inner module they get the types alone, so the comments on its functions go: 11 kB packed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -9,6 +10,7 @@ const root = resolve(import.meta.dirname, '..');
 const folder = join(root, 'dist/types');
 const cache = join(root, 'node_modules/.cache/hookshelf/types');
 const MODULE_COMMENT = /^\/\*\*(?:(?!\*\/)[^])*\*\/\n(?=import |\/\*\*)/;
+const VALUE_COMMENT = /\/\*\*(?:(?!\*\/)[^])*\*\/\n(?=export declare (?:function|const) )/g;
 const SPECIFIER = /(?:from |import\()['"](\.[^'"]+)\.[jt]s['"]/g;
 
 rmSync(folder, { recursive: true, force: true });
@@ -17,10 +19,12 @@ const { status } = spawnSync(process.execPath, [
   '--incremental', '--outDir', cache,
 ], { stdio: 'inherit' });
 if (status === 0) {
-  for (const path of reachedFrom(join(cache, 'index.d.ts'))) {
+  const entry = join(cache, 'index.d.ts');
+  for (const path of reachedFrom(entry)) {
     const copy = join(folder, relative(cache, path));
+    const text = readFileSync(path, 'utf8').replace(MODULE_COMMENT, '');
     mkdirSync(dirname(copy), { recursive: true });
-    writeFileSync(copy, readFileSync(path, 'utf8').replace(MODULE_COMMENT, ''));
+    writeFileSync(copy, path === entry ? text : text.replace(VALUE_COMMENT, ''));
   }
 }
 process.exitCode = status ?? 1;

@@ -29,6 +29,7 @@ import { createBookEvents, composeRelay } from './app/relay.ts';
 import { logSights } from './app/webhook-sight.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
+import type { AppError } from './base/errors.ts';
 import { silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
 import { findReplacement, lazyImport } from './base/lazy-import.ts';
@@ -96,6 +97,8 @@ type AppOptions = {
   /** `server` holds the directory until it closes; a `command` may wait for another one. */
   readonly role: 'server' | 'command';
   readonly waitMs?: number;
+  /** Why nothing may be written: the directory is read without a lock, also beside a server. */
+  readonly refusal?: AppError;
   /** Opens the API on any host, and when only revoked or expired tokens are left. */
   readonly allowAnonymous?: boolean;
   /** How much memory the process may take: bounds caches and what waits for the disk. */
@@ -169,7 +172,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const { settings, data, role } = options;
   // Before anything is made or opened: the backups may not be within the data.
   if (role === 'server') checkBackupFolder(settings.backup, data);
-  makeDataDirectory(data);
+  if (options.refusal === undefined) makeDataDirectory(data);
   const closers = new Closers();
   try {
     return await compose(options, closers);
@@ -270,7 +273,9 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
     data, settings, logger, role, clock = systemClock, maxMemoryBytes = Infinity,
   } = options;
   const files = createNodeFiles();
-  const lock = await acquireLock(data, { kind: role, waitMs: options.waitMs ?? 0, files, clock });
+  const lock: DirectoryLock = options.refusal === undefined
+    ? await acquireLock(data, { kind: role, waitMs: options.waitMs ?? 0, files, clock })
+    : { refusal: options.refusal, announce() {}, release() {} };
   closers.add(() => lock.release());
   if (role === 'server' && lock.deadServer !== undefined) {
     logger.warning('the server before this one did not stop by itself: it was killed, or the '

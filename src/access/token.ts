@@ -193,7 +193,7 @@ export function encodeToken({ identifier, createdAt, updatedAt, ...fields }: Tok
 
 type StoredToken = Token & { readonly boundScope?: Token['scope']; readonly boundHash?: string };
 
-/** Throws TypeError for bytes that are no stored token. */
+/** Throws `damaged` for bytes that are no stored token. */
 export function decodeToken(bytes: Buffer): Token {
   const { boundScope, boundHash, ...token } = decodeRecordAs<StoredToken>(bytes,
     ({ identifier, scope, webhooks, boundScope }) =>

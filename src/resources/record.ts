@@ -9,6 +9,7 @@
  */
 import { assert } from '../base/assert.ts';
 import { formatTimestamp } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { encodeJson } from '../base/json/encode.ts';
 import { parseJsonText } from '../base/json/exact-parser.ts';
@@ -24,8 +25,8 @@ type KeyName = CollectionSpec['key'];
 /** Characters, and bytes, of a stored time. */
 export const TIME_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
-// The key of a record comes first, and fits in so many characters for most.
-const SHOWN_LENGTH = 60;
+// All that is shown of a record: what follows may be secret.
+const KEY_AT_START = /^\{"(?:id|identifier)":"[^"]*"/;
 
 /** The stored line. `fields` hold neither the key nor the timestamps. */
 export function encodeRecord(
@@ -45,7 +46,7 @@ export function decodeRecord(bytes: Buffer): JsonObject {
 }
 
 /**
- * A stored record as the type that `isValid` checks. Throws TypeError when the record is invalid.
+ * A stored record as the type that `isValid` checks. Throws `damaged` when the record is invalid.
  * `JSON.parse` parses a record that holds no numbers of users in half the time.
  */
 export function decodeRecordAs<T>(
@@ -55,8 +56,9 @@ export function decodeRecordAs<T>(
   const text = String(json);
   const record: unknown = parse(text);
   if (!isJsonObject(record) || !isValid(record)) {
-    throw new TypeError('a stored record is not sound, or of a version of hookshelf that this one '
-      + `does not read: ${text.slice(0, SHOWN_LENGTH)}…`);
+    const key = KEY_AT_START.exec(text)?.[0] ?? '{';
+    throw new AppError('damaged', 'a stored record is not sound, or of a version of hookshelf that '
+      + `this one does not read: ${key}…}; go on with the hookshelf that wrote it`);
   }
   return record as T;
 }

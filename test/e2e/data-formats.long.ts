@@ -41,6 +41,28 @@ test('what has another format is refused as a whole and kept', () => inFolder(as
   }
 }));
 
+test('a whole file with a record of another version is told, and a start does not read it', () =>
+  inFolder(async (data) => {
+    const made = await hookshelf(['outgoingwebhook:create', '--name', 'crm', '--target-url',
+      'https://crm.example/', '--trigger-event', 'a', '--data', data]);
+    assert.equal(made.code, 0, made.stderr);
+    const path = join(data, JOURNAL);
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n').map((line) =>
+      line.includes('"targetUrl"') ? seal(line.replace('"targetUrl"', '"targetURL"')) : line);
+    writeFileSync(path, `${lines.join('\n')}\n`);
+    const before = hashes(data);
+    for (const [exitCode, ...words] of [[1, 'data:verify'], [4, 'serve', '--port', '0']] as const) {
+      const { code, stderr } = await hookshelf([...words, '--data', data]);
+      assert.equal(code, exitCode, stderr);
+      assert.match(stderr,
+        /^hookshelf: a stored record is not sound, or of a version [^\n]*: \{"identifier":"[^"]+"/);
+      assert.deepEqual(hashes(data), before);
+    }
+    const doctor = await hookshelf(['doctor', '--json', '--data', data]);
+    const checks: { check: string; status: string }[] = JSON.parse(doctor.stdout);
+    assert.equal(checks.find(({ check }) => check === 'store')?.status, 'failed');
+  }));
+
 async function addBooks(data: string): Promise<void> {
   for (const title of ['Ä', 'B']) {
     const input = JSON.stringify({ title });

@@ -188,7 +188,8 @@ test('records are read as they were written', () => {
   assert.equal(parseLeaseId(formatLeaseId(15)), 15);
   const node = beatOf(B, 4);
   assert.deepEqual(decodeNode(Buffer.from(JSON.stringify(node))), node);
-  assert.throws(() => decodeLease(Buffer.from('{"identifier":"shard-1","node":"a"}')), TypeError);
+  assert.throws(() => decodeLease(Buffer.from('{"identifier":"shard-1","node":"a"}')),
+    { code: 'damaged' });
 });
 
 test('hooks are spread over all shards, and stay where every other version finds them', () => {

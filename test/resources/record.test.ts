@@ -47,6 +47,6 @@ test('refuses stored bytes that have no times, or are not what is asked for', ()
   assert.throws(() => readUpdatedMs('id', 'a', bytes), /begins with its stamps/);
   assert.throws(() => nextTimestamps('id', 'a', bytes, START_MS), /begins with its stamps/);
   assert.throws(() => decodeRecordAs(bytes, ({ name }) => typeof name === 'string'),
-    /^TypeError: a stored record is not sound, .*: \{"id":"a"/);
-  assert.throws(() => decodeRecordAs('[]', () => true), TypeError);
+    /^AppError: a stored record is not sound, .*: \{"id":"a"/);
+  assert.throws(() => decodeRecordAs('[]', () => true), { code: 'damaged' });
 });

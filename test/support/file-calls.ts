@@ -154,8 +154,9 @@ class Model {
 /** Asserts that the lock was let go of after everything else in the directory. */
 export function checkLockLast(calls: readonly FileCall[], directory: string): void {
   const inData = calls.filter(({ path }) => path.startsWith(`${directory}/`));
-  const released = inData.findLastIndex(({ name, path, words }) =>
-    name === 'ftruncate' && path === `${directory}/lock` && /, 0\b/.test(words));
+  // The owner's name is replaced: by a shorter text, so that the file is cut.
+  const released = inData.findLastIndex(({ name, path }) =>
+    name === 'ftruncate' && path === `${directory}/lock`);
   assert.ok(released >= 0, 'the lock was let go of');
   const after = inData.slice(released + 1).filter(({ path }) => !path.includes('lock'));
   assert.deepEqual(after.map(({ name, path }) => `${name} ${path}`), []);

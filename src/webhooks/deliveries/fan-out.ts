@@ -208,7 +208,7 @@ export function findFanOutWebhookIds(find: FindRecord, eventId: string): readonl
   return bytes === undefined ? [] : decodeFanOut(bytes).hooks;
 }
 
-/** Throws a TypeError for a record that is not of the format. */
+/** Throws `damaged` for a record that is not of the format. */
 function decodeFanOut(bytes: Buffer): FanOut {
   return decodeRecordAs<FanOut>(bytes, ({ seed, createdAt, event, hooks }) =>
     typeof seed === 'string' && typeof createdAt === 'string' && typeof event === 'string'

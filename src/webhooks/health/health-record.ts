@@ -73,7 +73,7 @@ export function encodeHealth(
   return JSON.stringify(record);
 }
 
-/** Throws a TypeError for a record that is not valid. */
+/** Throws `damaged` for a record that is not valid. */
 export function decodeHealth(
   bytes: Buffer,
 ): { readonly direction: WebhookDirection; readonly health: Health } {

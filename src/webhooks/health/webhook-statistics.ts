@@ -346,7 +346,7 @@ function encodeCounts(identifier: string, counts: CountsByTime, beginMs: number)
   return JSON.stringify({ identifier, values } satisfies StatisticsRecord);
 }
 
-/** Throws a TypeError for a record that is not valid. */
+/** Throws `damaged` for a record that is not valid. */
 function decodeCounts(bytes: Buffer, beginMs: number): CountsByTime {
   const { values } = decodeRecordAs<StatisticsRecord>(bytes, (record) => {
     const list = record['values'];

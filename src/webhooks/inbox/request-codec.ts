@@ -17,6 +17,7 @@
  * pending implies its deliveries.
  */
 import { assert } from '../../base/assert.ts';
+import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { encodeString } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
@@ -126,7 +127,7 @@ function parseRecord(bytes: Buffer, bodyCommaAt: number): RequestRecord {
 function findBodyComma(bytes: Buffer): number {
   const bodyBytesAt = bytes.indexOf(BODY_BYTES_MARK);
   const start = bodyBytesAt === -1 ? -1 : bytes.indexOf(BODY_MARK, bodyBytesAt + 1);
-  if (start === -1) throw new TypeError('a stored request has no body');
+  if (start === -1) throw new AppError('damaged', 'a stored request has no body');
   return start;
 }
 

@@ -7,6 +7,7 @@
  * stand. The first two letters of a status identify it. All other members are plain JSON.
  */
 import { parseTimestamp } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
 import { TIME_LENGTH } from '../../resources/record.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 
@@ -30,7 +31,7 @@ export class RecordHead<Status extends string> {
 
   readStatus(record: Buffer): Status {
     const status = this.#statusByLetters.get(readLetters(record, this.#findStatus(record)));
-    if (status === undefined) throw new TypeError('a stored record has no status');
+    if (status === undefined) throw new AppError('damaged', 'a stored record has no status');
     return status;
   }
 

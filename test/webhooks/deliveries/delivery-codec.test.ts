@@ -111,7 +111,7 @@ test('a record that lacks what is always there is refused', () => {
     for (const member of members) {
       const record = JSON.parse(encodeDelivery(delivery)) as object;
       const bytes = Buffer.from(JSON.stringify({ ...record, [member]: null }));
-      assert.throws(() => decodeDelivery(bytes), TypeError, member);
+      assert.throws(() => decodeDelivery(bytes), { code: 'damaged' }, member);
     }
   }
 });

@@ -128,7 +128,7 @@ test('a record holds all of it, and one that is not sound is refused', () => {
     { failurePeriod: { since: 'now' } },
   ]) {
     const bytes = Buffer.from(JSON.stringify({ ...sound, ...broken }));
-    assert.throws(() => decodeHealth(bytes), TypeError);
+    assert.throws(() => decodeHealth(bytes), { code: 'damaged' });
   }
   const { failurePeriod: _, ...earlier }: Record<string, unknown> = { ...sound };
   const { health } = decodeHealth(Buffer.from(JSON.stringify(earlier)));

@@ -216,7 +216,7 @@ test('a record that is not valid is told as a bug', async () => {
       transaction.put(STATISTICS, 'a.2026-01-01T00',
         `{"identifier":"a.2026-01-01T00","values":${values}}`);
     });
-    assert.throws(() => place.monitor.readStatistics('a', '1h'), TypeError, values);
+    assert.throws(() => place.monitor.readStatistics('a', '1h'), { code: 'damaged' }, values);
   }
 });
 

@@ -185,7 +185,7 @@ describe('a stored request', () => {
       ['"client"', '"none"'], ['"accepted":true', '"accepted":null']] as const) {
       assert.ok(bytes.includes(from));
       assert.throws(() => decodeRequest(
-        Buffer.from(bytes.replace(from, to)), () => undefined), TypeError, from);
+        Buffer.from(bytes.replace(from, to)), () => undefined), { code: 'damaged' }, from);
     }
   });
 

@@ -6,6 +6,7 @@ import { checkBackupFolder } from '../../../app/backups.ts';
 import { makeDataDirectory } from '../../../app/data-directory.ts';
 import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { countWaiting, restoreData } from '../../../app/restore.ts';
+import { verifyStart } from '../../../app/verify-start.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
 import { openFiles, writeBackup } from '../../../store/backup/backup.ts';
 import type { BackupSources } from '../../../store/backup/backup.ts';
@@ -17,7 +18,6 @@ import {
   checkHoldsBackup, copyArchive, openArchive, verifyTar,
 } from '../../../store/backup/restore.ts';
 import type { BackupArchive } from '../../../store/backup/restore.ts';
-import { verifyDirectory } from '../../../store/backup/verify.ts';
 import type { VerifyReport } from '../../../store/backup/verify.ts';
 import { unknownCollectionError } from '../../../store/generations/damage-error.ts';
 import { diskError } from '../../../store/disk/disk-error.ts';
@@ -240,7 +240,7 @@ function describeWaiting(
 async function verifyWithRetries(directory: string): Promise<VerifyReport> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await verifyDirectory({ directory, files: createNodeFiles(), specs: COLLECTIONS });
+      return await verifyStart(directory);
     } catch (thrown) {
       const isLive = findOwner(directory) !== null;
       if (!isLive || attempt === LIVE_ATTEMPTS_MAX) throw thrown;

@@ -10,7 +10,7 @@ import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { describeFileError, explainFileError } from '../../../base/file-error.ts';
 import { redactText } from '../../../base/log.ts';
-import { verifyDirectory } from '../../../store/backup/verify.ts';
+import { lazyImport } from '../../../base/lazy-import.ts';
 import { isDamage } from '../../../store/generations/damage-error.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import {
@@ -24,7 +24,7 @@ import {
 } from '../../../settings/public-settings.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
-import { findOwner, loadApp } from '../../api-client/local-app.ts';
+import { findOwner } from '../../api-client/local-app.ts';
 import { expectObject, formatValue } from '../resource-commands.ts';
 import { tryToConnect } from '../../api-client/socket-target.ts';
 import {
@@ -39,6 +39,8 @@ import { SERVER_CHECKS } from './doctor-server.ts';
 import { describeSource, findRunningServer } from './running-server.ts';
 import type { RunningServer } from './running-server.ts';
 
+// It loads the whole app, which is not needed where a server runs.
+const loadVerification = lazyImport(() => import('../../../app/verify-start.ts'));
 const CONNECT_TIMEOUT_MS = 2000;
 /** A store of this size takes about a second to read, and as much memory. */
 const VERIFIED_BYTES_MAX = 128 * 2 ** 20;
@@ -266,8 +268,8 @@ async function verifyStore(
     return hint('the journals are whole; not verified are the snapshots, which are large',
       'data:verify reads them');
   }
-  const { COLLECTIONS } = await loadApp();
-  const { notes } = await verifyDirectory({ directory, files, specs: COLLECTIONS });
+  const { verifyStart } = await loadVerification();
+  const { notes } = await verifyStart(directory);
   return notes.length === 0 ? ok('files in the data directory, all of them whole')
     : warning(notes.join('; '), '');
 }

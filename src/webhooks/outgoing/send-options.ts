@@ -20,9 +20,23 @@ const retriesMember = {
   description: 'Further requests, after a network error, a timeout, or a status that may pass',
 } as const satisfies MemberSchema;
 
+/** The members that callers look for who want to send an event of another name. */
+const EVENT_MEMBERS = ['event', 'name', 'type'];
+
 export const sendingSchema = describeObject({
   kind: 'object', name: 'Sending',
-  members: { payload: { schema: ANY_JSON, description: 'Any JSON' }, retries: retriesMember },
+  members: {
+    payload: {
+      schema: ANY_JSON,
+      description: 'Any JSON. What has `type`, `timestamp` and `data` alone goes as it is with the '
+        + 'format `envelope`: so it is an event of any name',
+    },
+    retries: retriesMember,
+  },
+  hint: (_, input) => EVENT_MEMBERS.some((name) => Object.hasOwn(input, name))
+    ? 'with the format envelope an event of any name is sent by a payload such as '
+      + '{"type":"order.paid","timestamp":"2026-01-31T12:00:00Z","data":{}}'
+    : null,
 });
 
 const RESPONSE: SchemaOf<unknown, JsonSchema> = ANY_JSON;

@@ -74,4 +74,7 @@ test('what is sent by hand is hookshelf.send, or has the form already', async (t
   assert.deepEqual([plain.type, plain.data], ['hookshelf.send', { n: 1 }]);
   assert.match(plain.timestamp, /^\d{4}-\d\d-\d\dT\S+Z$/);
   assert.deepEqual(whole, form);
+  const named = await relay.ask('POST', path, { event: 'order.paid', payload: { n: 1 } });
+  assert.equal(named.status, 422);
+  assert.match(named.text, /event of any name is sent by a payload such as .*order\.paid/);
 });

@@ -57,6 +57,8 @@ const STRIPE = of('stripe');
 const BASIC = { ...of('basic'), secret: `me:${SECRET}` };
 const STANDARD = { ...of('standard'), secret: `whsec_${Buffer.from(SECRET).toString('base64')}` };
 const HUB = 'X-Hub-Signature-256';
+const SHA1_ALONE =
+  /^no X-Hub-Signature-256; its X-Hub-Signature is of SHA-1 alone,.* have the sender sign with SHA-256$/;
 const only = (...addresses: readonly string[]): Readonly<Record<string, unknown>> =>
   ({ ...GITHUB, allowedAddresses: addresses });
 const META = of('meta', { verifyToken: 'planted-token' });
@@ -111,9 +113,13 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
     [STRIPE, as('slack'), 'signature_missing', /there is X-Slack-Signature: is the preset slack/],
     [GITHUB, { headers: {} }, 'signature_missing', /^no X-Hub-Signature-256$/],
     [of('mailgun'), { text: '{"a":1}' }, 'signature_missing', /`signature\.signature` in the JSON/],
-    [GITHUB, { headers: { 'X-Hub-Signature': 'sha1=00', 'X-GitHub-Event': 'push' } },
-      'signature_missing',
+    [GITHUB, { headers: { 'X-GitHub-Event': 'push' } }, 'signature_missing',
       /^no X-Hub-Signature-256; by its X-GitHub-Event the preset github is right$/],
+    [GITHUB, { headers: { 'X-Hub-Signature': 'sha1=00', 'X-GitHub-Event': 'push' } },
+      'signature_missing', SHA1_ALONE],
+    [GITHUB, { headers: { 'X-Hub-Signature': 'sha1=00' } }, 'signature_missing', SHA1_ALONE],
+    [STRIPE, { headers: { 'X-Hub-Signature': 'sha1=00' } }, 'signature_missing',
+      /^no Stripe-Signature$/],
     [STRIPE, { headers: { 'X-Hub-Signature': 'sha1=00', 'X-GitHub-Event': 'push' } },
       'signature_missing', /there is X-GitHub-Event: is the preset github\?$/],
     [GITHUB, { headers: { 'X-Hub-Signature': 'sha256=00', 'X-Event-Key': 'push' } },
@@ -171,7 +177,7 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
     [META, with_(as('gitea'), as('meta', { text: '{}' }).headers), 'mismatch',
       /if the preset were gitea/],
     [GITHUB, { headers: {} }, 'signature_missing',
-      /^the request carries no signature \(X-Hub-Signature-256\): its sender has no secret/],
+      /^nothing can be tried without X-Hub-Signature-256: the sender has no secret, or signs/],
     [GITHUB, sign('github', 'another'), 'mismatch', /no usual mistake.*another secret/],
     [GITHUB, sign('github', `${SECRET}\n`), 'mismatch', /if the secret ended in a newline$/],
     [GITHUB, sign('github', `${SECRET}\r\n`), 'mismatch', /if the secret ended in CRLF$/],

@@ -54,6 +54,8 @@ export type RecordedVerdict = {
 export type PartFinding = Pick<Diagnosis['checks'][number], 'status' | 'finding'>;
 
 const SHOWN_CHARACTERS = 8;
+/** Before signatures as GitHub makes them. */
+const SHA256_PREFIX = 'sha256=';
 
 export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
   const { verifier, nowMs } = input;
@@ -237,6 +239,11 @@ function formatSignatureStart({ algorithm, signature }: Scheme, reader: RequestR
  */
 function formatMissingFinding({ verifier, preset }: DiagnosisInput, reader: RequestReader): string {
   const finding = `no ${describeSources(verifier.scheme.signature.from)}`;
+  const sha1Header = findSha1Header(verifier.scheme, reader);
+  if (sha1Header !== undefined) {
+    return `${finding}; its ${describeSources(sha1Header)} is of SHA-1 alone, which the preset ${
+      preset.name} does not take: have the sender sign with SHA-256`;
+  }
   const others = PRESETS.flatMap(({ name, scheme }) => scheme === null || name === preset.name ? []
     : [{
       name, eventHeader: findEventHeader(scheme, reader),
@@ -256,6 +263,20 @@ function formatMissingFinding({ verifier, preset }: DiagnosisInput, reader: Requ
   return `${finding}; there is ${describeSources(header)}: is the preset ${other.name}?`;
 }
 
+/** The header of a signature like that of the scheme, but of SHA-1. */
+function findSha1Header(
+  { signature: { prefix } }: Scheme, reader: RequestReader,
+): ValueSource | undefined {
+  if (prefix !== SHA256_PREFIX) return undefined;
+  return PRESETS.flatMap(({ scheme }) => scheme === null ? [] : toSourceList(scheme.signature.from))
+    .find((source) => 'header' in source && isOfSha1(reader.read(source)));
+}
+
+/** Old senders of GitHub's signature have `sha1=` before it. */
+function isOfSha1(signature: string | null): boolean {
+  return signature?.startsWith('sha1=') === true;
+}
+
 function findEventHeader(
   { event }: Pick<Scheme, 'event'>, reader: RequestReader,
 ): ValueSource | undefined {
@@ -268,8 +289,8 @@ function findSignatureHeader(
 ): ValueSource | undefined {
   return toSourceList(from).find((source) => {
     const value = 'header' in source ? reader.read(source) : null;
-    if (value === null || algorithm !== 'token') return value !== null;
-    return value.toLowerCase().startsWith(prefix.toLowerCase());
+    if (value === null || (prefix === SHA256_PREFIX && isOfSha1(value))) return false;
+    return algorithm !== 'token' || value.toLowerCase().startsWith(prefix.toLowerCase());
   });
 }
 
@@ -289,8 +310,8 @@ async function checkNearMiss(
   });
   if (change !== null) return report.note('near_miss', 'hint', `would match ${change}`);
   report.note('near_miss', 'skipped', verdict.check === 'signature_missing'
-    ? `the request carries no signature (${describeSources(scheme.signature.from)}): its sender `
-      + 'has no secret, or signs otherwise'
+    ? `nothing can be tried without ${describeSources(scheme.signature.from)}: the sender has no `
+      + 'secret, or signs otherwise'
     : 'no usual mistake explains it: most likely the sender has another secret');
 }
 

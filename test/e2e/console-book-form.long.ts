@@ -108,6 +108,10 @@ test('a book that the catalog has already is named while it is typed again', { s
   await person.fill('textbox', 'ISBN', '978-0-14-071271-1');
   await person.fill('textbox', 'Title', 'Something');
   await person.sees('You have this already: Mort');
+  await person.fill('textbox', 'Title', 'Something else');
+  await person.press('Tab');
+  await person.gives(`return performance.getEntriesByType('resource')
+    .filter(({ name }) => name.includes('isbn=978')).length;`, 1);
   await person.fill('textbox', 'ISBN', '12');
   await person.fill('textbox', 'Title', 'mort');
   await person.sees('You have this already', false);

@@ -83,6 +83,23 @@ async function open({ url }: Running, hash: string): Promise<void> {
   await browser.visitAnew(`${url}/console${hash}`);
 }
 
+test('the overview of a new server offers first steps, until one is made', { skip },
+  () => withServer(async (server) => {
+    await open(server, '#/');
+    await person.sees('Nothing is here yet. A first step:');
+    await person.find('link', 'Add a book');
+    await person.find('link', 'Add an outgoing webhook');
+    await person.click('link', 'Add an incoming webhook');
+    await person.find('heading', 'A new incoming webhook');
+    await open(server, '#/');
+    await person.click('link', 'Import a file of books');
+    await person.find('heading', 'Import and export');
+    await call(server, 'POST', '/api/books', { title: 'Emma' });
+    await open(server, '#/');
+    await person.sees('All is well');
+    await person.sees('A first step', false);
+  }));
+
 test('the overview names what fails, with reason and time, also after a restart', { skip },
   () => withServer(async (first, data) => {
     await target.turn('failing');

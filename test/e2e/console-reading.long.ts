@@ -136,6 +136,33 @@ test('statistics count what was read by each value, under filters, and lead to t
     await at.isClean();
   });
 
+test('statistics say how many books have no status, and set it to “Read” until that is undone', {
+  skip,
+}, async () => {
+  const { person } = at;
+  for (const [title, reading] of [
+    ['One', undefined], ['Two', { rating: 4 }], ['Three', { status: 'reading' }],
+  ] as const) {
+    await at.call('POST', '/api/books', { title, keywords: ['statusless'], reading });
+  }
+  await at.open('#/books/statistics?keyword=statusless', 'read');
+  await person.sees('2 books that match have no status, and are not counted.');
+  await person.sees('Set all to “Read”…', false);
+  await at.open('#/books/statistics?keyword=statusless');
+  await person.click('button', 'Set all to “Read”…');
+  await person.click('button', 'Change 2 books');
+  await person.sees('Changed 2 books.');
+  await person.gives(TABLE, [['not known', '2', '–', '4']]);
+  await person.sees('no status', false);
+  await person.click('button', 'Undo');
+  await person.sees('2 books are as before.');
+  await person.sees('2 books that match have no status, and are not counted.');
+  await person.choose('Count by', 'status');
+  await person.gives(TABLE, [['Reading', '1', '–', '–'], ['not known', '2', '–', '4']]);
+  await person.sees('no status', false);
+  await at.isClean();
+});
+
 test('covers and stars fit each page, and can be read', { skip }, async () => {
   const { browser } = at;
   await at.call('POST', '/api/books', {

@@ -1,6 +1,5 @@
 /** Words for the problem of a member, and for its place. Pure. */
 import { memberLabels } from './book-labels.ts';
-import { parsePointer } from './json-places.ts';
 
 /** `pointer` is a JSON Pointer into the body that was sent. */
 export type FieldProblem = { readonly pointer: string; readonly detail: string };
@@ -9,6 +8,12 @@ export type FieldProblem = { readonly pointer: string; readonly detail: string }
 export function formatFieldProblem({ pointer, detail }: FieldProblem): string {
   const place = formatPlace(parsePointer(pointer));
   return place === '' ? detail : `${place}: ${detail}`;
+}
+
+/** The steps of a JSON Pointer (RFC 6901), `/a~1b/0` as `['a/b', '0']`. */
+export function parsePointer(pointer: string): string[] {
+  return pointer.split('/').slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** Texts of the server have them around names, which people do not need. */

@@ -11,12 +11,6 @@ type JsonMistake = {
 /** By JSON Pointers. */
 type JsonPlaces = ReadonlyMap<string, JsonPlace>;
 
-/** The steps of a JSON Pointer (RFC 6901), `/a~1b/0` as `['a/b', '0']`. */
-export function parsePointer(pointer: string): string[] {
-  return pointer.split('/').slice(1)
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
 /** Finds the place of the value, or of the nearest one around it that is there. */
 export function findPlace(places: JsonPlaces, pointer: string): JsonPlace | null {
   for (let shorter = pointer; ; shorter = shorter.slice(0, shorter.lastIndexOf('/'))) {

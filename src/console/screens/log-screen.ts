@@ -23,6 +23,7 @@ export function openLogScreen(container: HTMLElement, { query }: ScreenAddress):
   /** null while all lines are fetched, and, where that failed, until Retry: nothing is polled. */
   let lastNumber: number | null = null;
   let isPaused = false;
+  let areLabelsLoaded = false;
   const call = new LatestCall();
   const pause = h('button', { 'aria-pressed': 'false', onclick: () => {
     isPaused = !isPaused;
@@ -41,7 +42,9 @@ export function openLogScreen(container: HTMLElement, { query }: ScreenAddress):
     const signal = call.begin();
     lastNumber = null;
     try {
-      const [lines] = await Promise.all([read(), loadWebhookLabels()]);
+      const [lines] =
+        await Promise.all([read(), areLabelsLoaded ? undefined : loadWebhookLabels()]);
+      areLabelsLoaded = true;
       fill(list);
       show(lines);
     } catch (thrown) {

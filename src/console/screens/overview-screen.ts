@@ -1,5 +1,6 @@
 /** The overview screen: whether anything is wrong, since when, and how much work waits. */
-import { BASE, getJson } from '../base/api-calls.ts';
+import { BASE, countItems, getJson } from '../base/api-calls.ts';
+import { callerSession } from '../base/caller-session.ts';
 import { fill, h } from '../base/dom.ts';
 import {
   formatBytes, formatCount, formatDuration, formatQuantity, lastingElement, timeElement,
@@ -11,8 +12,8 @@ import {
   attemptsChart, chart, createHistoryReader, getBars, isHistoryWindow, sumBars, windowButtons, type
   HistoryWindow,
 } from '../parts/chart.ts';
-import { loadingLine } from '../parts/notice.ts';
-import { heading, keepCurrent, type Screen } from '../parts/screen.ts';
+import { emptyState, loadingLine } from '../parts/notice.ts';
+import { heading, keepCurrent, linkButton, type Screen } from '../parts/screen.ts';
 import { factList, tableSection } from '../parts/tables.ts';
 import { WEBHOOK_STATES, resolvedWebhookLabel } from '../parts/webhook-cells.ts';
 import type { ActionDescription } from '../../app/api-types.ts';
@@ -51,12 +52,32 @@ export const overviewScreen: Screen = {
       ]);
       if (history.window !== buttons.chosen) return null;
       const webhooks = await fetchUnhealthy(status);
-      return render(status, history,
+      const sections = render(status, history,
         unhealthyWebhooks(status, webhooks, statistics, senderTimeouts), nodes, actions);
+      return await isNew(status) ? [firstSteps(), ...sections] : sections;
     });
     return current.close;
   },
 };
+
+/** Whether there is neither a webhook nor a book yet. Throws ApiError. */
+async function isNew({ webhooks }: ServiceStatus): Promise<boolean> {
+  return Object.values(webhooks).every((count) => count === 0)
+    && await countItems('/api/books', {}) === 0;
+}
+
+/** null: the token may take none of them. */
+function firstSteps(): HTMLElement | null {
+  const steps = [
+    ['write', 'Add a book', 'books/new'], ['write', 'Import a file of books', 'books/import'],
+    ['admin', 'Add an incoming webhook', 'incoming/new'],
+    ['admin', 'Add an outgoing webhook', 'outgoing/new'],
+  ] as const;
+  const links = steps.filter(([scope]) => callerSession.may(scope))
+    .map(([, text, path]) => linkButton(text, path.split('/')));
+  return links.length === 0 ? null
+    : emptyState('Nothing is here yet. A first step:', null, h('div.actions', {}, ...links));
+}
 
 /** Also loads the labels of webhooks, which the screen needs as well. */
 async function fetchSenderTimeouts(): Promise<SenderTimeouts> {

@@ -1,8 +1,9 @@
 /** The places of values in JSON that a person writes, and of mistakes in it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parsePointer } from '../../../src/console/base/field-problem.ts';
 import {
-  findLine, findPlace, isMistake, locateJson, parsePointer,
+  findLine, findPlace, isMistake, locateJson,
 } from '../../../src/console/base/json-places.ts';
 
 const TEXT = `{

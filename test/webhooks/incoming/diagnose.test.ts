@@ -58,7 +58,7 @@ const BASIC = { ...of('basic'), secret: `me:${SECRET}` };
 const STANDARD = { ...of('standard'), secret: `whsec_${Buffer.from(SECRET).toString('base64')}` };
 const HUB = 'X-Hub-Signature-256';
 const SHA1_ALONE =
-  /^no X-Hub-Signature-256; its X-Hub-Signature is of SHA-1 alone,.* have the sender sign with SHA-256$/;
+  /^no X-Hub-Signature-256; its X-Hub-Signature is of SHA-1 alone,.* sender sign with SHA-256$/;
 const only = (...addresses: readonly string[]): Readonly<Record<string, unknown>> =>
   ({ ...GITHUB, allowedAddresses: addresses });
 const META = of('meta', { verifyToken: 'planted-token' });

@@ -1,8 +1,7 @@
 /** The contract of form fields, and a field of one input with its label, hint and error. */
 import { h, uniqueId, type Child } from '../../base/dom.ts';
-import { formatFieldProblem, formatLabel } from '../../base/field-problem.ts';
+import { formatFieldProblem, formatLabel, parsePointer } from '../../base/field-problem.ts';
 import { ApiError, messageOf } from '../../base/api-calls.ts';
-import { parsePointer } from '../../base/json-places.ts';
 import { encodeJson, parseJson } from '../../base/json-text.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 

@@ -38,43 +38,49 @@ async function showNew(container: HTMLElement): Promise<void> {
     save: (value) => addBook(container, value),
   });
   const call = new LatestCall();
+  const answers: BooksByPath = new Map();
   form.element.addEventListener('change', ({ target }) => {
     if (!(target instanceof Element) || !target.matches(OWNED_FIELDS)) return;
-    void showOwned(owned, new FormData(form.element), call.begin()).catch(showFailureNotice);
+    void showOwned(owned, new FormData(form.element), answers, call.begin())
+      .catch(showFailureNotice);
   });
   fill(container, backLink('books', 'Books'), heading('A new book'), form.element);
   form.element.querySelector<HTMLElement>('[name="title"]')?.focus();
 }
 
+/** What the server has answered, by path: a title that changes asks not again for the ISBN. */
+type BooksByPath = Map<string, readonly NamedBook[]>;
+
 /** Leads to the book of the catalog that the user may be adding again. Throws ApiError. */
 async function showOwned(
-  container: HTMLElement, form: FormData, signal: AbortSignal,
+  container: HTMLElement, form: FormData, answers: BooksByPath, signal: AbortSignal,
 ): Promise<void> {
   const read = (name: string): string => String(form.get(name)).trim();
   const [isbn, title] = [read('isbn'), read('title')];
   const [author = ''] = read('authors').split('\n');
-  const book = await findBook(isbn, { isbn }, signal)
-    ?? await findBook(title && author, { q: title, author, typos: 'off' }, signal,
-      (other) => other.title.toLowerCase() === title.toLowerCase());
+  const [sameIsbn] = isbn === '' ? [] : await findBooks({ isbn }, answers, signal);
+  const alike = sameIsbn !== undefined || title === '' || author === '' ? []
+    : await findBooks({ q: title, author, typos: 'off' }, answers, signal);
+  const book = sameIsbn
+    ?? alike.find((other) => other.title.toLowerCase() === title.toLowerCase());
   if (signal.aborted) return;
   fill(container, ...book === undefined ? [] : ['You have this already: ',
     h('a', { href: href(['books', book.id]) }, book.title)]);
 }
 
-/** Finds none without a `basis`, or where the server refuses what is typed: saving tells why. */
-async function findBook(
-  basis: string, query: Query, signal: AbortSignal,
-  isWanted: (book: NamedBook) => boolean = () => true,
-): Promise<NamedBook | undefined> {
-  if (basis === '') return undefined;
-  try {
-    const books = await getJson<readonly NamedBook[]>(
-      appendQuery('/api/books', { ...query, fields: 'id,title' }), signal);
-    return books.find(isWanted);
-  } catch (thrown) {
-    if (hasStatus(thrown, 400)) return undefined;
+/** Finds none where the server refuses what is typed: saving tells why. Throws ApiError. */
+async function findBooks(
+  query: Query, answers: BooksByPath, signal: AbortSignal,
+): Promise<readonly NamedBook[]> {
+  const path = appendQuery('/api/books', { ...query, fields: 'id,title' });
+  const answer = answers.get(path);
+  if (answer !== undefined) return answer;
+  const books = await getJson<readonly NamedBook[]>(path, signal).catch((thrown: unknown) => {
+    if (hasStatus(thrown, 400)) return [];
     throw thrown;
-  }
+  });
+  answers.set(path, books);
+  return books;
 }
 
 /** Adds the book, and shows it. Throws ApiError. */

@@ -1,11 +1,13 @@
 /** The screen that counts the books that were read: by year, rating and so on, with filters. */
 import { LatestCall, getJson } from '../../base/api-calls.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { formatLabel } from '../../base/field-problem.ts';
 import { formatCount, formatQuantity, formatValue } from '../../base/format.ts';
 import {
   appendQuery, href, type Query, type ScreenAddress,
 } from '../../base/screen-address.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { backLink, heading } from '../../parts/screen.ts';
 import { sum } from '../../parts/chart.ts';
 import { FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
@@ -15,6 +17,7 @@ import { BookFacets } from './book-facets.ts';
 import {
   BOOK_FILTERS, chosenFiltersElement, findConditions, formatFacetValue, showChosenFilters,
 } from './book-filters.ts';
+import { setAllRead } from './change-books.ts';
 
 type BookStatistics = {
   readonly by: string;
@@ -45,6 +48,8 @@ const COUNTINGS: Readonly<Record<string, Counting>> = {
   language: { label: 'language' },
   decade: { label: 'decade published', facet: 'decade' },
 };
+/** By it all books are counted, and by the others those that are read. */
+const STATUS = 'status';
 const [DEFAULT = '', ...OTHERS] = Object.keys(COUNTINGS);
 /** The longest bar. */
 const BAR_REM = 12;
@@ -76,9 +81,13 @@ export function openBookStatistics(
     back.replaceChildren(backLink('books', 'Books', conditions));
     content.setAttribute('aria-busy', 'true');
     try {
-      const statistics = await getJson<BookStatistics>(
-        appendQuery('/api/books/statistics', { by, ...conditions }), signal);
-      fill(content, ...renderStatistics(statistics, conditions));
+      const count = (counting: string): Promise<BookStatistics> => getJson(
+        appendQuery('/api/books/statistics', { by: counting, ...conditions }), signal);
+      const [statistics, ofAll] =
+        await Promise.all([count(String(by)), by === STATUS ? null : count(STATUS)]);
+      const statusless = ofAll?.rows.find(({ value }) => value === null)?.books ?? 0;
+      fill(content, ...renderStatistics(statistics, conditions),
+        noteStatusless(statusless, conditions, () => void read()));
     } catch (thrown) {
       if (signal.aborted) return;
       showFailureIn(content, thrown, () => void read());
@@ -101,10 +110,9 @@ export function openBookStatistics(
 function renderStatistics(
   { by, total, rows }: BookStatistics, conditions: Query,
 ): readonly HTMLElement[] {
-  const isOfRead = by !== 'status';
+  const isOfRead = by !== STATUS;
   if (total === 0) {
-    return [emptyState(isOfRead ? 'No book that matches is read. Set the status of one to “Read”.'
-      : 'No book matches.', null)];
+    return [emptyState(isOfRead ? 'No book that matches is read.' : 'No book matches.', null)];
   }
   const most = Math.max(...rows.map(({ books }) => books));
   return [
@@ -122,6 +130,19 @@ function renderStatistics(
         ];
       })),
   ];
+}
+
+/** Says that books are not counted for want of a status, and offers to set it. null: none is. */
+function noteStatusless(
+  count: number, conditions: Query, onChanged: () => void,
+): HTMLElement | null {
+  if (count === 0) return null;
+  const verbs = count === 1 ? 'has no status, and is' : 'have no status, and are';
+  return h('div',
+    h('p', `${formatQuantity(count, 'book')} that ${count === 1 ? 'matches' : 'match'} ${
+      verbs} not counted.`),
+    callerSession.may('write')
+      ? asyncButton('Set all to “Read”…', () => setAllRead(conditions, onChanged)) : null);
 }
 
 function renderValue(by: string, value: string | null, conditions: Query): Child {

@@ -12,7 +12,7 @@ import { formatCount, formatQuantity } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { apiPath, appendQuery, formatQuery, type Query } from '../../base/screen-address.ts';
 import { asyncButton, runExclusively } from '../../parts/buttons.ts';
-import { commandDetails, openDialog } from '../../parts/dialog.ts';
+import { askToConfirm, commandDetails, openDialog } from '../../parts/dialog.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { showFailureNotice, showNotice, showProgress } from '../../parts/notice.ts';
@@ -31,14 +31,15 @@ const BOOKS_MAX = 10_000;
 const PAGE_SIZE = 1000;
 /** Chosen in place of a status or a rating, which nobody shall take away by choosing nothing. */
 const NO_VALUE = 'none';
+const STATUS_CHANGE: BulkChange = {
+  label: 'Set their status', member: 'status', field: 'Status',
+  choices: Object.entries(valueLabels['status'] ?? {}),
+  edit: (_, status) => status === NO_VALUE ? undefined : status,
+};
 const CHANGES: readonly BulkChange[] = [
   { label: 'Put them on a shelf', member: 'shelves', field: 'Shelf', edit: addText },
   { label: 'Take them off a shelf', member: 'shelves', field: 'Shelf', edit: removeText },
-  {
-    label: 'Set their status', member: 'status', field: 'Status',
-    choices: Object.entries(valueLabels['status'] ?? {}),
-    edit: (_, status) => status === NO_VALUE ? undefined : status,
-  },
+  STATUS_CHANGE,
   {
     label: 'Rate them', member: 'rating', field: 'Rating',
     choices: RATING_CHOICES.slice(1),
@@ -129,17 +130,9 @@ export class ChosenBooks {
   }
 
   async #chooseAll(): Promise<void> {
-    const signal = this.#call.begin();
-    const titles: (readonly [id: string, title: string])[] = [];
-    let path: string | null = appendQuery('/api/books',
-      { ...this.#readQuery(), limit: String(PAGE_SIZE), fields: 'title' });
-    while (path !== null && titles.length < BOOKS_MAX) {
-      const page: ApiPage<NamedBook> = await getPage(path, signal);
-      titles.push(...page.items.map(({ id, title }) => [id, title] as const));
-      path = page.next;
-    }
-    for (const [id, title] of titles) this.#titles.set(id, title);
-    if (path !== null) showNotice(`The first ${formatCount(titles.length)} are chosen.`);
+    const { books, areAll } = await listBooks(this.#readQuery(), 'title', this.#call.begin());
+    for (const { id, title } of books) this.#titles.set(id, title);
+    if (!areAll) showNotice(`The first ${formatCount(books.length)} are chosen.`);
     this.#show();
   }
 
@@ -165,6 +158,39 @@ export class ChosenBooks {
       choice.showAgain();
     })));
   }
+}
+
+type BookWithReading = NamedBook & Pick<Book, 'reading'>;
+
+/** Lists the books with these fields, up to `BOOKS_MAX`. Throws ApiError. */
+async function listBooks(
+  query: Query, fields: string, signal?: AbortSignal,
+): Promise<{ readonly books: readonly BookWithReading[]; readonly areAll: boolean }> {
+  const books: BookWithReading[] = [];
+  let path: string | null =
+    appendQuery('/api/books', { ...query, limit: String(PAGE_SIZE), fields });
+  while (path !== null && books.length < BOOKS_MAX) {
+    const page: ApiPage<BookWithReading> = await getPage(path, signal);
+    books.push(...page.items);
+    path = page.next;
+  }
+  return { books, areAll: path === null };
+}
+
+/**
+ * Asks, and sets the status of those of the books that have none to “Read”. `onChanged` is called
+ * when books were changed, and again when that is taken back. Throws ApiError.
+ */
+export async function setAllRead(query: Query, onChanged: () => void): Promise<void> {
+  const { books } = await listBooks(query, 'reading');
+  const ids = books.filter(({ reading }) => reading?.status === undefined).map(({ id }) => id);
+  const quantity = formatQuantity(ids.length, 'book');
+  const isSure = await askToConfirm({
+    title: `Set the status of ${quantity} to “Read”?`, action: `Change ${quantity}`,
+    text: 'They count as read from then on, on a date that is not known. Books with a status keep '
+      + 'it, and the change can be undone for a minute.',
+  });
+  if (isSure) await changeBooks(ids, STATUS_CHANGE, 'read', onChanged);
 }
 
 type BulkChange = {

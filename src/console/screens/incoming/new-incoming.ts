@@ -1,7 +1,7 @@
 /** A new incoming webhook in three steps: its sender, its action, a test. */
 import { ApiError, BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
-import { parsePointer } from '../../base/json-places.ts';
+import { parsePointer } from '../../base/field-problem.ts';
 import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
 import { apiPath } from '../../base/screen-address.ts';
 import { listIncomingPaths, loadWebhookLabels } from '../../base/webhook-labels.ts';

@@ -75,7 +75,9 @@ function renderHead(
     heading(`${method} ${path}${query === '' ? '' : `?${query}`}`,
       ...actions(container, request, refresh)),
     factList([
-      ['Status', requestBadge(request)], ['Received', timeElement(request.receivedAt)],
+      ['Status', requestBadge(request)],
+      ['Kept', request.status === 'rejected' ? 'in memory: a restart forgets it' : null],
+      ['Received', timeElement(request.receivedAt)],
       ['Webhook', h('a', { href: href(['incoming', request.hook]) },
         resolvedWebhookLabel(request.hook, path))],
       ['Event', request.event], ['Event id', request.eventId], ['From', request.client],
@@ -213,8 +215,8 @@ const REMEDIES: Partial<Record<NonNullable<Diagnosis['failedCheck']>, string>> =
   secret: 'Give the webhook its secret anew, as the sender has it.',
   address: 'If you know who calls from there, add the address to “Allowed addresses”.',
   handshake: 'Have the sender ask again, and check that “Sender” is the one who asks.',
-  signature_missing: 'If “Sender” is right, have it sign with the secret of the webhook; else choose '
-    + 'the one who sends.',
+  signature_missing: 'If “Sender” is right, have it sign with the secret of the webhook; else '
+    + 'choose the one who sends.',
   signature_form: 'Choose as “Sender” the one who sends: this one signs otherwise.',
   parts: 'Choose as “Sender” the one who sends. If it is, a proxy on the way may have taken a '
     + 'header away.',

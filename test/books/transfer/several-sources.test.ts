@@ -219,6 +219,18 @@ test('the dates of a book are those of its last reading, whichever program comes
     }
   });
 
+test('a lower count of readings of another program does not replace a higher', async () => {
+  const file = (count: number): string =>
+    `Book Id,Title,Author,ISBN13,Read Count\n1,A,X,${ISBN},${count}\n`;
+  await importFile('goodreads', file(3));
+  await importFile('storygraph', `Title,Authors,ISBN/UID,Read Count\nA,X,${ISBN},2\n`);
+  const { reading, metadata: { source } } = await readBook();
+  assert.equal(reading.readCount, 3);
+  assert.deepEqual(source.storygraph.members, { 'reading.readCount': 2 });
+  await importFile('goodreads', file(1));
+  assert.equal((await readBook()).reading.readCount, 1, 'its own word a source may change');
+});
+
 test('a start that somebody set here stays, and a source may correct its own dates', async () => {
   await importFile('librarything', withDates('', '2021-06-01'));
   const { id } = await readBook();

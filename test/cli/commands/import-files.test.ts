@@ -174,7 +174,7 @@ test('what a spreadsheet has damaged is told, and books with a rounded ISBN stay
         'hookshelf: put aside: isbn in 2 records, the first is "A" (line 2): not valid; see '
           + 'metadata.source',
         'hookshelf: put aside: reading.finishedOn in 1 record, it is "A" (line 2): not valid, or '
-          + "not of the book's reading; see metadata.source",
+          + 'not of the last reading; see metadata.source',
       ]);
     }
     const dates = await place.json<{ reading: object }[]>(['book:list', '--sort', 'title']);

@@ -6,7 +6,7 @@
  * for all of it, the rest of the book's stays, and of the record's the longest is left out.
  */
 import { isJsonObject } from '../../../base/fields.ts';
-import { countJsonBytes, encodeJson } from '../../../base/json/encode.ts';
+import { countJsonBytes } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
 import { combineLists, joinMembers, separateMembers } from '../../book-members.ts';
@@ -80,6 +80,17 @@ export function omitVague(fields: JsonObject, book: JsonObject): JsonObject {
  * Windows-1252 has nothing else for those that this has not. Itself where there are none.
  */
 export function restoreLetters(fields: JsonObject, book: JsonObject): JsonObject {
+  // Most records have none: to look for letters in each value would take 4 µs.
+  return hasQuestionMark(fields) ? restoreMembers(fields, book) : fields;
+}
+
+function hasQuestionMark(value: JsonValue): boolean {
+  if (typeof value === 'string') return value.includes('?');
+  if (Array.isArray(value)) return value.some(hasQuestionMark);
+  return isJsonObject(value) && Object.values(value).some(hasQuestionMark);
+}
+
+function restoreMembers(fields: JsonObject, book: JsonObject): JsonObject {
   const entries = Object.entries(fields);
   const restored = entries.map(([name, value]) => [name, restoreValue(value, book[name])] as const);
   const isSame = restored.every(([, value], index) => value === entries[index]?.[1]);
@@ -91,10 +102,8 @@ function restoreValue(value: JsonValue, stored: JsonValue | undefined): JsonValu
   if (typeof value === 'string') {
     return typeof stored === 'string' && isWithoutLetters(value, stored) ? stored : value;
   }
-  if (isJsonObject(value)) return isJsonObject(stored) ? restoreLetters(value, stored) : value;
-  if (!Array.isArray(value) || !Array.isArray(stored)) return value;
-  // Most have none, and each item would be compared with each.
-  if (!encodeJson(value).includes('?')) return value;
+  if (isJsonObject(value)) return isJsonObject(stored) ? restoreMembers(value, stored) : value;
+  if (!Array.isArray(value) || !Array.isArray(stored) || !hasQuestionMark(value)) return value;
   const storedItems: readonly JsonValue[] = stored;
   const items = value.map((item: JsonValue) =>
     storedItems.map((storedItem) => restoreValue(item, storedItem))

@@ -9,7 +9,7 @@
  * - The year of a work does not replace the date of an edition.
  * - The dates of a book are of one reading, the last: those of an earlier one, and a date that
  *   contradicts the book's other, are passed over, and a later one takes the start away with which
- *   a source had said the earlier.
+ *   a source had said the earlier. A lower count of readings does not replace a higher.
  * - A value that an import replaces, and a value that an import passes over, go to
  *   `metadata.source.<format>.members` of the source that said it, by the member's name, and to
  *   those of `here` where no source has said it:
@@ -53,6 +53,7 @@ const KEPT_DEPTH = 4;
 const HERE = 'here';
 const DATE_PUBLISHED = 'datePublished';
 const KEYWORDS = 'keywords';
+const READ_COUNT = 'reading.readCount';
 
 type SettledRecord = {
   /** The members of the record that count. */
@@ -99,6 +100,9 @@ export function settleRecord(
   }
   const isRead = (stored[STATUS] === 'read' && isOfOthers(STATUS)) || isOfOthers(FINISHED_ON);
   if (fields[STATUS] === 'to-read' && isRead && !isOwn(stored, STATUS)) passOver(STATUS);
+  if (Number(fields[READ_COUNT]) < Number(stored[READ_COUNT]) && !isOwn(stored, READ_COUNT)) {
+    passOver(READ_COUNT);
+  }
   const saidMembers = separateMembers(said);
   const isLater = isLaterReading(fields, stored);
   if (!isLater) {

@@ -294,7 +294,7 @@ export class ImportReport {
       const first = this.#formatFirstOf(name, count, totals['firstPutAside']);
       const place = this.#file['format'] === 'csv' ? 'metadata' : 'metadata.source';
       const reason = READING_DATES.includes(name)
-        ? "not valid, or not of the book's reading" : 'not valid';
+        ? 'not valid, or not of the last reading' : 'not valid';
       this.#output.note(
         `put aside: ${name} in ${formatRecords(count)}${first}: ${reason}; see ${place}`);
     }

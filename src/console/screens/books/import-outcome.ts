@@ -144,7 +144,7 @@ export function listRemarks(
     ...listByCount(putAside).map(([name, number]) =>
       `put aside: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'record')}${
         formatFirst(firstPutAside[name])}, not valid${
-        READING_DATES.includes(name) ? ', or not of the reading of the book' : ''}; what the `
+        READING_DATES.includes(name) ? ', or not of the last reading' : ''}; what the `
         + 'file says is among the other data of the book'),
     ...listByCount(ownColumns).map(([name, number]) =>
       `a column that the catalog does not know, “${name}”: it is among the other data of ${

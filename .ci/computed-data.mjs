@@ -5,8 +5,8 @@ import { build } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '..');
 // The options of commands: the parameters and schemas of routes, which they follow from, are a third
-// of what a command would load. And the labels of the console, whose page has no more of the program.
-const COMPUTED = /\/(route-options|book-labels)\.ts$/;
+// of what a command would load. And names and labels of the console, whose page has no more of the program.
+const COMPUTED = /\/(route-options|book-labels|column-names)\.ts$/;
 
 const texts = new Map();
 

@@ -195,7 +195,8 @@ const IMPORT_PARAMETERS = [
   {
     name: 'verbose', in: 'query', schema: { kind: 'boolean' },
     description: 'Name each new or changed book by its `title`, in `members` what changes, and in '
-      + '`values` how, in short.',
+      + '`values` how, in short. With `dryRun` each line has as `book` what the record says of '
+      + 'title, authors, ISBN, date and status.',
   },
 ] as const satisfies readonly ParameterSpec[];
 

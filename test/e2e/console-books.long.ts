@@ -10,7 +10,7 @@ import { openScreen } from './console-look.ts';
 import { startServer } from './processes.ts';
 
 const skip = lacksBrowser;
-const CSV = 'title,authors,numberOfPages\n"Emma, a novel",Jane Austen,474\nBroken,,none\n';
+const CSV = 'title,authors,numberOfPages\n"Emma, a novel",Jane Austen,474\nBroken,,1,2\n';
 
 const browser = Browser.forTests();
 
@@ -105,7 +105,7 @@ test('a file is checked first, then imported, and its errors are told by line', 
       await person.sees('Choose a file first.');
       // Each fails elsewhere: what was told of the file before it is not taken for its result.
       for (const [name, text, error] of [
-        ['books.csv', CSV, 'Line 3: Pages'],
+        ['books.csv', CSV, 'Line 3: 4 cells, but the header names 3'],
         ['books.jsonl', '{"title":"A"}\n\n{}\n', 'Line 3: Title'],
         ['books.json', '[{"title":"B"},\n{"title":1}]', 'Line 2: Title'],
       ] as const) {
@@ -129,6 +129,41 @@ test('a file is checked first, then imported, and its errors are told by line', 
       await server.stop();
     }
   }));
+
+test('a table of any header is shown as it is read, and a person says what its columns hold', {
+  skip,
+}, () => inFolder(async (data) => {
+  const server = await startServer(['--data', data]);
+  const person = new Person(browser);
+  const showsRows = (...rows: readonly (readonly string[])[]): Promise<void> =>
+    until('the first books are shown so', async () =>
+      JSON.stringify(await readRows()) === JSON.stringify(rows));
+  const readRows = (): Promise<unknown> => browser.evaluate(`return [
+    ...[...document.querySelectorAll('form table')].at(-1)?.tBodies[0].rows ?? []].map((row) =>
+    [...row.cells].map((cell) => cell.textContent));`);
+  try {
+    await openScreen(browser, server.url, '#/books/import');
+    await chooseFile('own.csv', 'Buch;Scribe;Jahr;Status\nMomo;Michael Ende;c1973;gelesen\n');
+    await person.sees('there is no column title');
+    await person.choose('What “Buch” holds', 'Title');
+    await person.sees('The first books');
+    await showsRows(['Momo', '–', '–', '1973', 'Read', 'add: Published put aside']);
+    await person.choose('What “Scribe” holds', 'Authors');
+    await person.choose('What “Jahr” holds', 'leave it out');
+    await showsRows(['Momo', 'Michael Ende', '–', '–', 'Read', 'add']);
+    await person.click('button', 'Check');
+    await person.click('button', 'Import these 1');
+    await person.sees('reading CSV: added 1 book, changed 0, left 0 as they are, skipped 0.');
+    const [book] = JSON.parse((await ask(`${server.url}/api/books`)).text);
+    assert.deepEqual([book.title, book.authors, book.datePublished, book.metadata],
+      ['Momo', [{ name: 'Michael Ende' }], undefined, undefined]);
+    // What was said of a file is not said of the next.
+    await chooseFile('other.csv', 'Titel;Scribe\nEmma;Jane Austen\n');
+    await showsRows(['Emma', '–', '–', '–', '–', 'add']);
+  } finally {
+    await server.stop();
+  }
+}));
 
 const GOODREADS = 'Book Id,Title,Author,Author l-f,ISBN13,My Rating\n'
   + '50,"Emma (Novels, #4)",Jane Austen,"Austen, Jane","=""9780141439587""",5\n'

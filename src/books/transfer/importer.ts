@@ -13,6 +13,8 @@ import type { FieldError } from '../../base/errors.ts';
 import { invalid } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJsonRecord } from '../../base/json/parse.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { joinMembers, separateMembers } from '../book-members.ts';
 import type { ImportMode } from './import-mode.ts';
 import { createImportRecord, parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
@@ -21,7 +23,8 @@ import type { SourceRecord } from './record-splitter.ts';
 
 /**
  * The result of one record. `line` is its line in the input, from 1. `record` is its number, from
- * 1, and `key` what its source calls it: they name records that need a person.
+ * 1, and `key` what its source calls it: they name records that need a person. `book` is what the
+ * record says of BOOK_MEMBERS, in a verbose dry run, where it is not broken.
  */
 type RecordResult =
   | {
@@ -37,12 +40,14 @@ type RecordResult =
      * counted by. Absent where there are none.
      */
     readonly values?: Readonly<Record<string, string>>;
+    readonly book?: JsonObject;
   }
   | { readonly line: number; readonly status: 'otherType'; readonly type: string }
   | {
     readonly line: number; readonly record?: number; readonly key?: string;
     readonly status: 'skipped'; readonly id: string | null;
     readonly detail: string; readonly errors?: readonly FieldError[];
+    readonly book?: JsonObject;
   };
 
 /**
@@ -127,6 +132,10 @@ type FirstRecords = Readonly<Record<string, FirstRecord>>;
  * record without letters and no other book.
  */
 type AlikeBooks = FirstRecord & { readonly id: string | null; readonly otherId: string | null };
+
+/** The members by which a person tells whether a file is read as it should be. */
+const BOOK_MEMBERS: readonly string[] =
+  ['title', 'authors', 'isbn', 'datePublished', 'reading.status'];
 
 /** The most lines of a brief report: its reader may read only after sending all. */
 const BRIEF_LINES_MAX = 1000;
@@ -294,6 +303,7 @@ export class Importer {
     }
     const { line, record } = parsed;
     const { id, outcome, leftOut, changes = {} } = result;
+    const book = this.#describeBook(parsed);
     if (result.knownBy === 'nothing') this.#remarks.add('unmatchable');
     if (result.knownBy === 'wording') this.#remarks.add('withoutId');
     if (result.alike) this.#remarkAlike(result.alike.remark, parsed, id, result.alike.id);
@@ -302,7 +312,7 @@ export class Importer {
     if (outcome === 'repeated') return this.#reportSkipped(parsed, id, BOOK_REPEATED);
     if (outcome === 'exists') {
       if (record.id !== id) return this.#reportSkipped(parsed, id, BOOK_EXISTS, true);
-      return this.#report({ line, status: 'skipped', id, detail: ID_EXISTS }, true);
+      return this.#report({ line, status: 'skipped', id, detail: ID_EXISTS, ...book }, true);
     }
     for (const name of parsed.ownColumns) this.#ownColumns.add(name);
     const first = describeRecord(parsed);
@@ -320,7 +330,14 @@ export class Importer {
     const names = outcome !== 'unchanged' || hasValues
       ? { title: first.title, members: Object.keys(values) } : {};
     return this.#report(
-      { line, status: outcome, id, ...names, ...hasValues ? { values } : {} });
+      { line, status: outcome, id, ...names, ...hasValues ? { values } : {}, ...book });
+  }
+
+  #describeBook({ record }: ParsedRecord): { readonly book?: JsonObject } {
+    if (!this.#isVerbose || !this.#isDryRun) return {};
+    const members = separateMembers(record.fields);
+    return { book: joinMembers(Object.fromEntries(BOOK_MEMBERS.flatMap((name) =>
+      members[name] === undefined ? [] : [[name, members[name]]]))) };
   }
 
   /** Counts a record that is like another book, and keeps the first. */
@@ -333,10 +350,12 @@ export class Importer {
 
   /** The line of a record that is not imported, which names it for a person. */
   #reportSkipped(
-    { line, number, key }: ParsedRecord, id: string | null, detail: string, isExpected = false,
+    parsed: ParsedRecord, id: string | null, detail: string, isExpected = false,
   ): string {
-    return this.#report(
-      { line, ...identify(number, key), status: 'skipped', id, detail }, isExpected);
+    const { line, number, key } = parsed;
+    return this.#report({
+      line, ...identify(number, key), status: 'skipped', id, detail, ...this.#describeBook(parsed),
+    }, isExpected);
   }
 
   /**

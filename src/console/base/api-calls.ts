@@ -10,6 +10,8 @@ type ProblemDocument = {
   readonly title?: string;
   readonly detail?: string;
   readonly errors?: readonly FieldProblem[];
+  /** The columns of a table that cannot be read, each with what it is taken for. */
+  readonly columns?: Readonly<Record<string, string>>;
 };
 
 /** The server answered with an error, or did not answer (status 0). */

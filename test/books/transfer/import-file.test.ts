@@ -184,3 +184,15 @@ test('what is wrong with a header or with the columns of a caller is told before
     assert.match(String(JSON.parse(answer.text).detail), detail);
   }
 });
+
+test('a verbose dry run shows what each record says of the book', async () => {
+  const file = 'title,authors,isbn,reading.status,reading.review\n'
+    + 'Momo,Michael Ende,1,read,good\n,x,,,\n';
+  const [, momo, bad] = lines(await send(file, '?dryRun=true&verbose=true', 'text/csv'));
+  assert.deepEqual(momo?.['book'], {
+    title: 'Momo', authors: [{ name: 'Michael Ende' }], reading: { status: 'read' },
+  });
+  assert.deepEqual([bad?.['status'], bad?.['book']], ['skipped', undefined]);
+  const [, wet] = lines(await send(file, '?verbose=true', 'text/csv'));
+  assert.equal(wet?.['book'], undefined);
+});

@@ -1,14 +1,14 @@
 /**
  * The screen that exports books as files of any format, and imports such files. The server reads a
- * file: its beginning is sent as soon as it is chosen, to be told what it is taken for, and all of
- * it when the button is pressed.
+ * file: its beginning is sent as soon as it is chosen, to be shown (file-preview.ts), and all of it
+ * when the button is pressed.
  */
 import {
   LatestCall, countItems, fetchResponse, getJson, hasStatus, messageOf,
 } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { createSelect, fill, h } from '../../base/dom.ts';
-import { downloadFile, readLines } from '../../base/file-transfer.ts';
+import { downloadFile } from '../../base/file-transfer.ts';
 import { formatCount, formatQuantity } from '../../base/format.ts';
 import {
   appendQuery, formatQuery, href, type Query, type ScreenAddress,
@@ -21,15 +21,14 @@ import { backLink, heading } from '../../parts/screen.ts';
 import { FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
 import type { ServiceStatus } from '../../../monitoring/monitoring-schema.ts';
 import { BOOK_FILTERS } from './book-filters.ts';
+import { FilePreview, HEAD_BYTES } from './file-preview.ts';
 import {
-  findMediaType, formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome, parseSource,
-  type FileSource, type ImportOutcome,
+  findMediaType, formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome,
+  type ImportOutcome,
 } from './import-outcome.ts';
 
 const BOOKS_PATH = '/api/books';
 const IMPORT_PATH = '/api/books/import';
-/** The server tells a format by 64 KiB of text, for which UTF-16 takes twice as much. */
-const HEAD_BYTES = 128 * 1024;
 const PROBLEMS_SHOWN_MAX = 200;
 /** The server is asked so often during an import how far it is. */
 const COUNT_MS = 1000;
@@ -94,23 +93,25 @@ class BookImportForm {
   readonly #onMatch = createSelect(ON_MATCH);
   readonly #hasAllTypes = h('input', { type: 'checkbox' });
   readonly #isDry = h('input', { type: 'checkbox', checked: true });
-  /** Has its room before it says anything, so that what is below does not move. */
-  readonly #source = h('p.count', { role: 'status' });
+  readonly #preview = new FilePreview(() => void this.#look());
   readonly #report = h('div', { role: 'status' });
   /** Ends with the screen. */
   readonly #signal: AbortSignal;
-  readonly #look = new LatestCall();
+  readonly #latestLook = new LatestCall();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
     const button = submitButton('Check');
     this.#isDry.addEventListener('change', () =>
       fill(button, this.#isDry.checked ? 'Check' : 'Import'));
-    for (const input of [this.#file, this.#format]) {
-      input.addEventListener('change', () => void this.#showSource());
+    this.#file.addEventListener('change', () => this.#preview.clear());
+    for (const input of [
+      this.#file, this.#format, this.#match, this.#onMatch, this.#hasAllTypes,
+    ]) {
+      input.addEventListener('change', () => void this.#look());
     }
     this.element = asyncForm(button, () => this.#import(),
-      createField('file', 'A file of books, of any program', this.#file, this.#source),
+      createField('file', 'A file of books, of any program', this.#file, this.#preview.source),
       createField('format', 'What it is', this.#format),
       createField('match', 'A book is the same by its id here, and by', this.#match),
       createField('on-match', 'If the catalog has the book', this.#onMatch),
@@ -118,41 +119,41 @@ class BookImportForm {
         this.#hasAllTypes),
       createField('dry', 'Only check it: store nothing', this.#isDry),
       h('p.hint', 'An import fires no events: outgoing webhooks hear nothing of these books.'),
-      h('div.actions', button), this.#report);
+      // Below the button, which must not move when the server answers.
+      h('div.actions', button), this.#report, this.#preview.element);
   }
 
-  /** Says what the chosen file is taken for, or why it cannot be told. */
-  async #showSource(): Promise<void> {
-    const signal = this.#look.begin();
+  /** Shows what the server reads of the beginning of the chosen file. */
+  async #look(): Promise<void> {
+    const signal = this.#latestLook.begin();
     const file = this.#file.files?.[0];
-    fill(this.#source);
     fill(this.#report);
     if (file === undefined) return;
-    try {
-      const source = await this.#recognise(file, AbortSignal.any([signal, this.#signal]));
-      if (!signal.aborted) fill(this.#source, formatSource(source));
-    } catch (thrown) {
-      if (!signal.aborted) fill(this.#source, messageOf(thrown));
-    }
+    const query = { ...this.#createQuery(), dryRun: 'true', verbose: 'true' };
+    const response = this.#send(file, query, {
+      raw: file.slice(0, HEAD_BYTES), signal: AbortSignal.any([signal, this.#signal]),
+    });
+    await this.#preview.show(response, file.size <= HEAD_BYTES, signal);
   }
 
-  /** Has the server look at the beginning of the file, whose last record may be cut. */
-  async #recognise(file: File, signal: AbortSignal): Promise<FileSource> {
-    const path = appendQuery(IMPORT_PATH, { format: this.#format.value, dryRun: 'true' });
-    const response = await fetchResponse('POST', path,
-      { raw: file.slice(0, HEAD_BYTES), headers: this.#createHeaders(file), signal });
-    let source: FileSource | null = null;
-    await readLines(response, (line) => {
-      source = parseSource(line);
-      // All other lines are about a part of the file.
-      return false;
-    });
-    if (source === null) throw new Error('The server does not say what the file is.');
-    return source;
+  /** How the file is to be read, and what becomes of its records. */
+  #createQuery(): Query {
+    return {
+      format: this.#format.value, match: this.#match.value, onMatch: this.#onMatch.value,
+      allTypes: this.#hasAllTypes.checked ? 'true' : '', column: this.#preview.columns,
+    };
+  }
+
+  /** Throws what `fetchResponse` and `findContentType` throw. */
+  async #send(
+    file: File, query: Query, options: Parameters<typeof fetchResponse>[2],
+  ): Promise<Response> {
+    const headers = { 'Content-Type': this.#findContentType(file), ...options.headers };
+    return fetchResponse('POST', appendQuery(IMPORT_PATH, query), { ...options, headers });
   }
 
   /** Throws Error where neither the form nor the name of the file tells its format. */
-  #createHeaders({ name }: File): Readonly<Record<string, string>> {
+  #findContentType({ name }: File): string {
     // With a format the server does not look at the media type.
     const mediaType = findMediaType(name)
       ?? (this.#format.value === '' ? null : 'application/octet-stream');
@@ -160,8 +161,7 @@ class BookImportForm {
       throw new Error('The name of the file tells no format: choose one. '
         + 'Save a spreadsheet as CSV first.');
     }
-    // All lines would be a long response, which the browser reads too late.
-    return { 'Content-Type': mediaType, Prefer: 'return=minimal' };
+    return mediaType;
   }
 
   /** The button that imports what was checked; null where nothing would be stored. */
@@ -177,10 +177,9 @@ class BookImportForm {
     const file = this.#file.files?.[0];
     if (file === undefined) return fill(this.#report, h('p.problem', 'Choose a file first.'));
     const isDry = this.#isDry.checked;
-    const query: Query = {
-      format: this.#format.value, match: this.#match.value, onMatch: this.#onMatch.value,
-      allTypes: this.#hasAllTypes.checked ? 'true' : '', dryRun: isDry ? 'true' : '',
-    };
+    const query = { ...this.#createQuery(), dryRun: isDry ? 'true' : '' };
+    // What would happen is over.
+    if (!isDry) this.#preview.hideRecords();
     const stop = new AbortController();
     const records = h('p');
     fill(this.#report, h('progress', { 'aria-label': 'Progress' }), records,
@@ -188,9 +187,10 @@ class BookImportForm {
     let stopCounting = (): void => {};
     try {
       stopCounting = await countRecords(records, isDry ? 'checked' : 'stored');
-      const response = await fetchResponse('POST', appendQuery(IMPORT_PATH, query), {
-        raw: file, headers: this.#createHeaders(file),
-        signal: AbortSignal.any([stop.signal, this.#signal]),
+      const response = await this.#send(file, query, {
+        raw: file, signal: AbortSignal.any([stop.signal, this.#signal]),
+        // All lines would be a long response, which the browser reads too late.
+        headers: { Prefer: 'return=minimal' },
       });
       const outcome = parseOutcome(await response.text());
       fill(this.#report, ...describeOutcome(outcome), isDry ? this.#offerImport(outcome)

@@ -3,13 +3,30 @@
  * taken for, each record that could not be imported, and the count at the end. Pure: the server
  * alone reads and writes files.
  */
+import { valueLabels } from '../../base/book-labels.ts';
 import { dropBackticks, formatFieldProblem, formatPlace } from '../../base/field-problem.ts';
 import { parseJson } from '../../base/json-text.ts';
 import { COMBINED_MEMBERS, READING_DATES } from '../../../books/merge-choice.ts';
+import type { FileColumns } from '../../../books/transfer/csv-columns.ts';
 import { FORMATS, findFormatTitle } from '../../../books/transfer/format-list.ts';
 
 /** The first line: what the server takes a file for. */
-export type FileSource = { readonly format: string; readonly encoding: string };
+export type FileSource = {
+  readonly format: string; readonly encoding: string;
+  /** The columns of a csv by their names, each with what it holds; absent: their names say it. */
+  readonly columns?: FileColumns;
+};
+
+/** The line of a record in a verbose dry run. */
+export type CheckedRecord = {
+  readonly line: number; readonly status: string; readonly type?: string;
+  readonly book?: {
+    readonly title: string; readonly authors?: readonly { readonly name: string }[];
+    readonly isbn?: string; readonly datePublished?: string;
+    readonly reading?: { readonly status?: string };
+  };
+  readonly values?: Readonly<Record<string, string>>;
+};
 
 /** The line of a record that was not imported. */
 type SkippedRecord = {
@@ -58,8 +75,7 @@ export function parseOutcome(text: string): ImportOutcome {
     .map((line): object => parseJson(line));
   return {
     source: parseSource(text.split('\n', 1)[0] ?? ''),
-    skippedRecords: values.filter((value): value is SkippedRecord =>
-      'status' in value && value.status === 'skipped'),
+    skippedRecords: values.filter(isSkipped),
     count: values.find((value): value is ImportTotals => 'imported' in value) ?? null,
   };
 }
@@ -67,8 +83,57 @@ export function parseOutcome(text: string): ImportOutcome {
 /** The first line of a response; null: it is another. */
 export function parseSource(line: string): FileSource | null {
   const value: object = line === '' ? {} : parseJson(line);
-  return 'format' in value && 'encoding' in value
-    ? { format: String(value.format), encoding: String(value.encoding) } : null;
+  return isSource(value) ? value : null;
+}
+
+function isSource(value: object): value is FileSource {
+  return 'format' in value && 'encoding' in value;
+}
+
+/** A line of a verbose dry run; null: it is of no record. */
+export function parseChecked(line: string): CheckedRecord | null {
+  const value: object = line === '' ? {} : parseJson(line);
+  return isChecked(value) ? value : null;
+}
+
+function isChecked(value: object): value is CheckedRecord {
+  return 'status' in value;
+}
+
+export const CHECKED_TITLES: readonly string[] =
+  ['Title', 'Authors', 'ISBN', 'Published', 'Status', 'What would happen'];
+
+/** The cells of a record that was checked, below these titles. */
+export function formatChecked(record: CheckedRecord): readonly string[] {
+  const { title = `Line ${record.line}`, authors = [], isbn, datePublished, reading } =
+    record.book ?? {};
+  const status = reading?.status;
+  return [
+    title, authors.map(({ name }) => name).join('; ') || '–', isbn ?? '–', datePublished ?? '–',
+    status === undefined ? '–' : valueLabels['status']?.[status] ?? status, formatFate(record),
+  ];
+}
+
+/** The words for what would become of a book, by the status of its record. */
+const FATES: Readonly<Record<string, string>> = {
+  imported: 'add', updated: 'change', replaced: 'replace', unchanged: 'leave as it is',
+};
+
+function formatFate(record: CheckedRecord): string {
+  const { status, type = '', values = {} } = record;
+  if (isSkipped(record)) return `skip: ${formatReason(record)}`;
+  if (status === 'otherType') return `leave aside: no book, but ${type || 'of no type'}`;
+  const changes = Object.entries(values).map(([name, text]) =>
+    `${formatPlace(name.split('.'))} ${text}`);
+  return [FATES[status] ?? status, ...changes.length === 0 ? [] : [changes.join('; ')]].join(': ');
+}
+
+function isSkipped(value: object): value is SkippedRecord {
+  return 'status' in value && value.status === 'skipped';
+}
+
+function formatReason({ detail, errors = [] }: SkippedRecord): string {
+  return dropBackticks(errors.length === 0 ? detail : errors.map(formatFieldProblem).join('; '));
 }
 
 /** `reading a Goodreads export (Windows-1252)` */
@@ -88,14 +153,13 @@ function formatEncoding(encoding: string): string {
  * line it tells none of them: `Record 2: Title: must not be empty`.
  */
 export function formatSkipped(skipped: SkippedRecord): string {
-  const { line, record, key, detail, errors = [] } = skipped;
+  const { line, record, key } = skipped;
   const isOfLine = record === undefined || record <= line;
   const names = [
     record === undefined || !isOfLine ? '' : `record ${record}`,
     key === undefined ? '' : `key ${key}`,
   ].filter((name) => name !== '');
-  const problems = errors.length === 0 ? detail : errors.map(formatFieldProblem).join('; ');
-  return `${isOfLine ? `Line ${line}` : `Record ${record}`}: ${dropBackticks(problems)}`
+  return `${isOfLine ? `Line ${line}` : `Record ${record}`}: ${formatReason(skipped)}`
     + `${names.length === 0 ? '' : ` (${names.join(', ')})`}`;
 }
 

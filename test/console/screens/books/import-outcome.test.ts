@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findFormatByMediaType } from '../../../../src/books/transfer/recognise-format.ts';
 import {
-  findMediaType, formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome, parseSource,
+  findMediaType, formatChecked, formatOutcome, formatSkipped, formatSource, listRemarks,
+  parseChecked, parseOutcome, parseSource,
 } from '../../../../src/console/screens/books/import-outcome.ts';
 
 const SOURCE = { format: 'goodreads', encoding: 'windows-1252' };
@@ -95,6 +96,32 @@ test('what else happened is told, and nothing where nothing did', () => {
   assert.deepEqual(
     listRemarks({ ...COUNT, leftOut: { custom: 1 } }, { format: 'csl', encoding: 'utf-8' }),
     ['left out: custom in 1 record, too long or nested too deep']);
+});
+
+test('a record that was checked is told with what would become of it', () => {
+  const book = {
+    title: 'Momo', authors: [{ name: 'Michael Ende' }, { name: 'B' }], isbn: '9783522202602',
+    datePublished: '1973', reading: { status: 'to-read' },
+  };
+  const told = ['Momo', 'Michael Ende; B', '9783522202602', '1973', 'To read'];
+  const errors = [{ pointer: '/title', detail: 'is required' }];
+  for (const [record, cells] of [
+    [{ line: 2, status: 'imported', book, values: {} }, [...told, 'add']],
+    [{
+      line: 2, status: 'updated', book, values: { 'reading.rating': '4 → 5', 'isbn': 'put aside' },
+    }, [...told, 'change: Reading, rating 4 → 5; ISBN put aside']],
+    [{ line: 2, status: 'unchanged', book }, [...told, 'leave as it is']],
+    [{ line: 2, status: 'skipped', detail: 'the `id` is there', book },
+      [...told, 'skip: the id is there']],
+    [{ line: 7, status: 'skipped', detail: '/title: is required', errors },
+      ['Line 7', '–', '–', '–', '–', 'skip: Title: is required']],
+    [{ line: 7, status: 'otherType', type: 'article' },
+      ['Line 7', '–', '–', '–', '–', 'leave aside: no book, but article']],
+  ] as const) {
+    const checked = parseChecked(JSON.stringify(record));
+    assert.deepEqual(checked && formatChecked(checked), cells);
+  }
+  assert.equal(parseChecked('{"format":"csv","encoding":"utf-8"}'), null);
 });
 
 test('the name of a file tells its media type, the longest ending first', () => {

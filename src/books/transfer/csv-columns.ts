@@ -23,12 +23,12 @@ export const LEFT_OUT = 'none';
 
 /** The words that people have for members, in English, German, French and Spanish, folded. */
 const WORDS: Readonly<Record<string, string>> = {
-  'title': 'book, book name, book title, titel, buchtitel, titre, titulo',
+  'title': 'book, name, book name, book title, titel, buchtitel, titre, titulo',
   'subtitle': 'untertitel, sous titre, subtitulo',
   'authors': 'author, author name, author(s), writer, writers, written by, autor, autoren, '
     + 'autor(en), autorin, autor/in, verfasser, verfasserin, verfasser/in, auteur, auteurs, '
     + 'auteur(s), autora, autores',
-  'isbn': 'isbn13, isbn 13, isbn10, isbn 10, isbn nr, isbn nummer',
+  'isbn': 'isbn13, isbn 13, isbn10, isbn 10, isbn number, isbn nr, isbn nummer',
   'publisher': 'publishing house, verlag, editeur, maison d\'edition, editorial',
   'datePublished': 'year, published, publication date, publication year, date published, '
     + 'year published, publish date, published year, year of publication, jahr, erschienen, '
@@ -48,8 +48,8 @@ const WORDS: Readonly<Record<string, string>> = {
   'reading.startedOn': 'date started, started, start date, started on, begonnen, begonnen am, '
     + 'angefangen am, date de debut, commence le, fecha de inicio',
   'reading.finishedOn': 'date read, date finished, finished, finish date, finished on, read on, '
-    + 'date completed, gelesen am, beendet, beendet am, lesedatum, date de lecture, lu le, '
-    + 'fecha de lectura, leido el',
+    + 'end date, date completed, gelesen am, beendet, beendet am, lesedatum, date de lecture, '
+    + 'lu le, fecha de lectura, leido el',
   'reading.readCount': 'read count, times read, mal gelesen, nombre de lectures',
   'reading.shelves': 'shelf, shelves, bookshelf, bookshelves, regal, regale, etagere, etageres, '
     + 'estanteria',
@@ -67,6 +67,8 @@ const MEMBERS_OF_WORDS: ReadonlyMap<string, string> = new Map(Object.entries(WOR
 const NAMES_SHOWN_MAX = 20;
 const NAME_SHOWN_MAX = 80;
 const NAME_COMPARED_MAX = 64;
+/** A name that differs more in length is another word: `Date` is no `datePublished`. */
+const LENGTH_DIFFERENCE_MAX = 2;
 
 /** What columns are to hold, by their names without regard to case, as a caller says. */
 export type ColumnMap = ReadonlyMap<string, string>;
@@ -185,8 +187,9 @@ function findMember(name: string): string | null {
 /** The member whose name is nearly that of the column, or null. */
 function findMeantMember(name: string): string | null {
   // A word of people has its member, unless another column holds that already.
-  const isWord = MEMBERS_OF_WORDS.has(foldName(name));
-  return name.length > NAME_COMPARED_MAX || isWord ? null : findNearest(name, CSV_COLUMNS);
+  if (MEMBERS_OF_WORDS.has(foldName(name))) return null;
+  return findNearest(name, CSV_COLUMNS.filter((column) =>
+    Math.abs(column.length - name.length) <= LENGTH_DIFFERENCE_MAX));
 }
 
 /** `Read_Count` is `read count`. */

@@ -65,7 +65,7 @@ const LAYERS_MAX = 4;
 export function createLogger(options: {
   readonly level: LogLevel;
   readonly format: 'json' | 'pretty';
-  readonly write: (line: string) => void;
+  readonly write: (line: string, level: LogLevel) => void;
   readonly now: () => number;
   /** Called with each line that is written. */
   readonly keep?: (line: LogLine) => void;
@@ -77,7 +77,7 @@ export function createLogger(options: {
     const time = formatTimestamp(options.now());
     const message = formatMessage(rawMessage);
     const safeFields = redact(fields);
-    options.write(`${encode(time, level, message, safeFields)}\n`);
+    options.write(`${encode(time, level, message, safeFields)}\n`, level);
     options.keep?.({ time, level, message, fields: { ...(safeFields as object) } });
   };
   return {

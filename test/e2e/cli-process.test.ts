@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { endOf, owned } from '../support/children.ts';
@@ -130,3 +133,30 @@ test('output that a full disk does not take is a failure', {
     assert.match(stderr, /^hookshelf: cannot write to standard output: ENOSPC/);
   }
 }));
+
+test('lines for the journal of systemd have their priority, and no others', () =>
+  inFolder(async (folder) => {
+    const path = join(folder, 'stderr');
+    for (const isJournal of [true, false]) {
+      const stderr = openSync(path, 'w');
+      const { dev, ino } = fstatSync(stderr);
+      const child = owned(spawn(process.execPath, [
+        PROGRAM, 'serve', '--port', '0', '--paused', '--data', join(folder, 'data'),
+      ], {
+        env: { JOURNAL_STREAM: isJournal ? `${dev}:${ino}` : `${dev}:1` },
+        stdio: ['ignore', 'pipe', stderr],
+      }));
+      closeSync(stderr);
+      assert.ok(child.stdout);
+      await once(child.stdout, 'data');
+      child.kill();
+      await once(child, 'exit');
+      const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+      for (const line of lines) {
+        const json = isJournal ? line.replace(/^<\d>/, '') : line;
+        const priority = JSON.parse(json).level === 'warning' ? '<4>' : '<6>';
+        assert.equal(line, isJournal ? priority + json : json);
+      }
+      assert.ok(lines.some((line) => line.includes('"warning"')));
+    }
+  }));

@@ -1,4 +1,9 @@
-/** The log of a process on stderr: one JSON object a line, or pretty on a terminal. */
+/**
+ * The log of a process on stderr: one JSON object a line, or pretty on a terminal. Where stderr is
+ * the journal of systemd, each line begins with its priority, `<3>` to `<7>`, which the journal
+ * takes off (sd-daemon(3)).
+ */
+import { fstatSync } from 'node:fs';
 import { LOG_LEVELS, createLogger } from '../../base/log.ts';
 import type { Logger, LogLevel, LogLine } from '../../base/log.ts';
 import type { Settings } from '../../settings/load-settings.ts';
@@ -13,6 +18,22 @@ export function createProcessLogger(
   const level = LOG_LEVELS[Math.max(configuredIndex, LOG_LEVELS.indexOf(lowest))] ?? lowest;
   return createLogger({
     level, format: isPretty ? 'pretty' : 'json', now: io.now,
-    write: (line) => io.stderr.write(line), ...onLine === undefined ? {} : { keep: onLine },
+    write: (line, lineLevel) => io.stderr.write(formatPriority(lineLevel, io) + line),
+    ...onLine === undefined ? {} : { keep: onLine },
   });
+}
+
+const PRIORITIES: Readonly<Record<LogLevel, number>> = { error: 3, warning: 4, info: 6, debug: 7 };
+const STDERR = 2;
+
+/** The prefix of a line for the journal; '' where stderr is something else. */
+export function formatPriority(level: LogLevel, { environment }: Io): string {
+  const stream = environment['JOURNAL_STREAM'];
+  // A program that our parent has started may have another stderr: systemd.exec(5).
+  return stream !== undefined && stream === identifyStderr() ? `<${PRIORITIES[level]}>` : '';
+}
+
+function identifyStderr(): string {
+  const { dev, ino } = fstatSync(STDERR);
+  return `${dev}:${ino}`;
 }

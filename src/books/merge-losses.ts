@@ -4,7 +4,7 @@
  * `metadata.source.<format>.<field>`. Pure.
  *
  * A value may be kept beside the members, by its name, in `metadata.source.<source>.members`: see
- * transfer/matching/several-sources.ts.
+ * transfer/matching/kept-values.ts.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../base/fields.ts';
@@ -14,7 +14,7 @@ import { METADATA_PREFIX } from './book-members.ts';
 import { SOURCE_MEMBERS, asObject } from './transfer/mapping/metadata-source.ts';
 import { nameMembers } from './transfer/matching/last-import.ts';
 import { isSaid } from './transfer/matching/merge-record.ts';
-import { isWithin } from './transfer/matching/several-sources.ts';
+import { isWithin } from './transfer/matching/kept-values.ts';
 
 type NamedValue = {
   readonly name: string;

@@ -5,7 +5,7 @@
  *
  * - The names that the book has not, and the digests (last-import.ts) of formats that are new to
  *   it, so that it goes on hearing the imports of these.
- * - All that either book says otherwise, kept beside as an import keeps it (several-sources.ts):
+ * - All that either book says otherwise, kept beside as an import keeps it (kept-values.ts):
  *   the values of the other book under its id,
  *
  *       "source":{"<id>":{"members":{"reading.review":"Great.","metadata.Lent to":"Anna"}}}
@@ -23,7 +23,7 @@ import { METADATA } from './merge-choice.ts';
 import { listDroppedValues } from './merge-losses.ts';
 import { DIGESTS_MEMBER, asObject } from './transfer/mapping/metadata-source.ts';
 import { addMembers } from './transfer/matching/merge-record.ts';
-import { ValueKeeper, findSources } from './transfer/matching/several-sources.ts';
+import { ValueKeeper, findSources } from './transfer/matching/kept-values.ts';
 
 /**
  * The metadata with what the other's `source` has of formats that theirs has not. Throws `invalid`

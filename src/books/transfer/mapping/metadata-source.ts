@@ -16,7 +16,7 @@ export const DIGESTS_MEMBER = 'x-hookshelf';
 
 /**
  * The field of a format that has, by their names, the members that it says otherwise than the book
- * (several-sources.ts). No format has such a field itself.
+ * (kept-values.ts). No format has such a field itself.
  */
 export const SOURCE_MEMBERS = 'members';
 

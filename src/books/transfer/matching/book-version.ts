@@ -20,6 +20,8 @@ import { MERGED_IDS_MAX, mergedIdsOf, putMergedIds } from '../../merged-ids.ts';
 import type { ImportRecord } from '../import-record.ts';
 import { DIGESTS_MEMBER, asObject } from '../mapping/metadata-source.ts';
 import type { MatchMode } from './book-import.ts';
+import { keepReplaced, listPassedOver } from './kept-values.ts';
+import type { ReplacedMembers } from './kept-values.ts';
 import {
   createSaidCheck, isSaidBefore, omitDigests, omitSaidBefore, putDigests,
 } from './last-import.ts';
@@ -29,8 +31,7 @@ import {
 } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
-import { keepReplaced, listPassedOver, settleRecord } from './several-sources.ts';
-import type { ReplacedMembers } from './several-sources.ts';
+import { settleRecord } from './several-sources.ts';
 
 const { collection: { key: KEY } } = bookResource;
 const METADATA = 'metadata';

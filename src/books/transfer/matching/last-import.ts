@@ -156,10 +156,10 @@ export function nameMembers(book: JsonObject): JsonObject {
   };
 }
 
-/** Returns whether the source said the value of a single member, by the digests of the book. */
-export function createSaidCheck(
-  book: JsonObject, format: string,
-): (members: JsonObject, name: string) => boolean {
+/** Whether a source said the value of a single member, by the digests of a book. */
+export type SaidCheck = (members: JsonObject, name: string) => boolean;
+
+export function createSaidCheck(book: JsonObject, format: string): SaidCheck {
   const digests = new Set(findDigests(book, format));
   return (members, name) => digests.has(digestMember(members, name));
 }

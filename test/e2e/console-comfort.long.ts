@@ -205,6 +205,35 @@ test('the page of an incoming webhook shows a request when it comes', { skip }, 
   await browser.evaluate("Object.defineProperty(document, 'hidden', { value: true });");
   await ask(`${at.url}/webhook/in/coming`, { method: 'POST', body: { came: 1 } });
   await person.sees('{"came":1}');
+  await person.find('image', 'Requests: 1 accepted, 0 rejected, 0 failed');
+  await person.find('image', 'Runs of actions: 1 succeeded, 0 failed');
+});
+
+test('a telephone shows of each delivery and event when it was, its whole name, whose it is and '
+  + 'what became of it', { skip }, async () => {
+  const { person, browser } = at;
+  const name = 'a-customer-with-a-name';
+  const event = 'invoice.payment_action_required';
+  await at.make('/api/outgoing-webhooks',
+    { targetUrl: 'http://127.0.0.1:9/', name, triggerEvent: event });
+  await at.call('POST', '/api/events', { name: event, payload: {} });
+  try {
+    await browser.look(320, 900, 'light');
+    for (const [hash, texts] of [
+      ['#/deliveries', [event, name, /failing|pending/]],
+      ['#/events', [event, 'heard by a webhook']],
+    ] as const) {
+      await at.open(`${hash}?${hash === '#/events' ? 'name' : 'event'}=${event}`);
+      for (const text of [/now|ago/, ...texts]) await person.sees(text);
+      await person.gives(`return [...document.querySelectorAll('.rows tbody tr[data-key] td')]
+        .filter((cell) => cell.checkVisibility() && !cell.matches('.short'))
+        .flatMap((cell) => [cell, ...cell.querySelectorAll('span:first-child')])
+        .filter((cell) => !cell.matches(':has(.place)') && cell.scrollWidth > cell.clientWidth + 1
+          && cell.clientWidth > 0).map(({ innerText }) => innerText);`, []);
+    }
+  } finally {
+    await browser.look(1280, 900, 'light');
+  }
 });
 
 test('webhooks are searched, sorted, and found by an event', { skip }, async () => {

@@ -59,7 +59,7 @@ const INTERVALS_EACH: Readonly<Record<HistoryWindow, number>> = { '1h': 1, '24h'
 /** A week has 2,016 intervals, over 100 kB, and bars of two hours: it is not read more often. */
 const WEEK_READ_MS = 60_000;
 
-export function chart(
+function chart(
   { title, noun, times, minutesEach, series }: ChartOptions,
 ): HTMLElement {
   const totals = times.map((_, index) => sum(series.map(({ values }) => values[index] ?? 0)));
@@ -82,18 +82,54 @@ export function chart(
   });
 }
 
-export function attemptsChart(
-  bars: Pick<ChartOptions, 'times' | 'minutesEach'>,
-  delivered: readonly number[], failed: readonly number[], query: Query = {},
+type Bars = Pick<ChartOptions, 'times' | 'minutesEach'>;
+
+/** `query` chooses the requests that are counted, in the list of them. */
+export function requestsChart(
+  bars: Bars, { accepted, rejected, failed }:
+  Readonly<Record<'accepted' | 'rejected' | 'failed', readonly number[]>>, query: Query = {},
 ): HTMLElement {
-  const list = (status: string): readonly [string, Query] =>
-    ['deliveries', { ...query, status }];
   return chart({
-    title: 'Delivery attempts', noun: 'attempts', ...bars, series: [
-      { name: 'delivered', tone: 'good', values: delivered, list: list('delivered') },
-      { name: 'failed', tone: 'bad', values: failed, list: list('failed') },
+    title: 'Requests', noun: 'requests', ...bars, series: [
+      { name: 'accepted', tone: 'good', values: accepted, list: ['requests', query] },
+      {
+        name: 'rejected', tone: 'waiting', values: rejected,
+        list: ['requests', { ...query, status: 'rejected' }],
+      },
+      {
+        name: 'failed', tone: 'bad', values: failed,
+        list: ['requests', { ...query, status: 'failed' }],
+      },
     ],
   });
+}
+
+export function runsChart(
+  bars: Bars, succeeded: readonly number[], failed: readonly number[], query: Query = {},
+): HTMLElement {
+  return chart({
+    title: 'Runs of actions', noun: 'runs', ...bars,
+    series: listDeliverySeries('succeeded', succeeded, failed, { ...query, kind: 'route' }),
+  });
+}
+
+export function attemptsChart(
+  bars: Bars, delivered: readonly number[], failed: readonly number[], query: Query = {},
+): HTMLElement {
+  return chart({
+    title: 'Delivery attempts', noun: 'attempts', ...bars,
+    series: listDeliverySeries('delivered', delivered, failed, query),
+  });
+}
+
+function listDeliverySeries(
+  name: string, delivered: readonly number[], failed: readonly number[], query: Query,
+): readonly ChartSeries[] {
+  const list = (status: string): readonly [string, Query] => ['deliveries', { ...query, status }];
+  return [
+    { name, tone: 'good', values: delivered, list: list('delivered') },
+    { name: 'failed', tone: 'bad', values: failed, list: list('failed') },
+  ];
 }
 
 function formatBarLength(minutes: number): string {

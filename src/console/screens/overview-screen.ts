@@ -9,8 +9,8 @@ import { href, replaceQuery } from '../base/screen-address.ts';
 import { loadWebhookLabels } from '../base/webhook-labels.ts';
 import { actionState, badge, statusCard } from '../parts/badge.ts';
 import {
-  attemptsChart, chart, createHistoryReader, getBars, isHistoryWindow, sumBars, windowButtons, type
-  HistoryWindow,
+  attemptsChart, createHistoryReader, getBars, isHistoryWindow, requestsChart, runsChart, sumBars,
+  windowButtons, type HistoryWindow,
 } from '../parts/chart.ts';
 import { emptyState, loadingLine } from '../parts/notice.ts';
 import { heading, keepCurrent, linkButton, type Screen } from '../parts/screen.ts';
@@ -215,33 +215,11 @@ function charts(history: StatisticsHistory): HTMLElement {
   const { requests, runs, deliveries } = history;
   const count = (values: readonly number[]): number[] => sumBars(history, values);
   return h('div.charts',
-    chart({
-      title: 'Requests', noun: 'requests', ...bars, series: [
-        {
-          name: 'accepted', tone: 'good', values: count(requests.accepted), list: ['requests', {}],
-        },
-        {
-          name: 'rejected', tone: 'waiting', values: count(requests.rejected),
-          list: ['requests', { status: 'rejected' }],
-        },
-        {
-          name: 'failed', tone: 'bad', values: count(requests.failed),
-          list: ['requests', { status: 'failed' }],
-        },
-      ],
+    requestsChart(bars, {
+      accepted: count(requests.accepted), rejected: count(requests.rejected),
+      failed: count(requests.failed),
     }),
-    chart({
-      title: 'Runs of actions', noun: 'runs', ...bars, series: [
-        {
-          name: 'succeeded', tone: 'good', values: count(runs.succeeded),
-          list: ['deliveries', { kind: 'route', status: 'delivered' }],
-        },
-        {
-          name: 'failed', tone: 'bad', values: count(runs.failed),
-          list: ['deliveries', { kind: 'route', status: 'failed' }],
-        },
-      ],
-    }),
+    runsChart(bars, count(runs.succeeded), count(runs.failed)),
     attemptsChart(bars, count(deliveries.delivered),
       count(deliveries.failed)));
 }

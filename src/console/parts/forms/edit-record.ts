@@ -61,7 +61,7 @@ export function openEditor(
 
 function showForm(container: HTMLElement, options: EditOptions): void {
   const { title, address, renderBelow } = options;
-  const cancel = asyncButton('Cancel', async () => leaveForm(container, address));
+  const cancel = asyncButton('Cancel', () => leaveForm(container, address));
   const form = recordForm({
     ...options, value: createFormRecord(options), action: 'Save',
     save: (value) => runExclusively([cancel], () => saveRecord(container, options, value)),
@@ -71,17 +71,19 @@ function showForm(container: HTMLElement, options: EditOptions): void {
 }
 
 /**
- * Goes to the record, unless the user has left the form. The way back from there does not lead to
- * the form again: a step back goes to the record that one came from, and any other is put in place
- * of the form. Not every browser tells which step came before.
+ * Goes to the record, unless the user has left the form, and resolves when the form is left. The
+ * way back from there does not lead to the form again: a step back goes to the record that the user
+ * came from, and any other takes the place of the form. Not every browser tells the step before.
  */
-function leaveForm(container: HTMLElement, address: readonly string[]): void {
+async function leaveForm(container: HTMLElement, address: readonly string[]): Promise<void> {
   if (!container.isConnected) return;
   forgetForms();
-  const history = 'navigation' in window ? navigation : null;
-  const previous = history?.entries()[(history.currentEntry?.index ?? 0) - 1]?.url;
-  if (previous === new URL(href(address), location.href).href) history?.back();
+  const left = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
+  const steps = 'navigation' in window ? navigation : null;
+  const previous = steps?.entries()[(steps.currentEntry?.index ?? 0) - 1]?.url;
+  if (previous === new URL(href(address), location.href).href) history.back();
   else location.replace(href(address));
+  await left;
 }
 
 function createFormRecord({ record, toFormRecord }: EditOptions): RecordMembers {
@@ -120,8 +122,8 @@ async function saveRecord(
     throw new InputError('Not saved: somebody else has changed it meanwhile.');
   }
   options.onSaved?.();
+  await leaveForm(container, address);
   showNotice('Saved.');
-  leaveForm(container, address);
 }
 
 /** The members of the record that the form has no field for. */

@@ -11,10 +11,12 @@ export type RowColumn<Item> = {
   /**
    * `number`: aligned right, and after its title on narrow screens. `extra`: hidden on narrow
    * screens. `short`: as wide as a time or a status needs. `text`, `main`, `wide`, `middle`:
-   * wider. `box`: a checkbox, before the cell that has the link.
+   * wider. `event`: a line of its own on a telephone, as has a `wide` one behind it. `box`: a
+   * checkbox, before the cell that has the link.
    */
-  readonly kind?: 'text' | 'main' | 'main target' | 'wide' | 'middle' | 'middle extra' | 'box'
-    | 'number' | 'number extra' | 'isbn extra' | 'extra' | 'short' | 'short extra';
+  readonly kind?: 'text' | 'main' | 'main target' | 'wide' | 'wide event' | 'middle'
+    | 'middle extra' | 'box' | 'number' | 'number extra' | 'isbn extra' | 'extra' | 'short'
+    | 'short extra';
   /** The list can be sorted by this key of the API. */
   readonly sortKey?: string;
 };

@@ -33,7 +33,7 @@ export const deliveriesScreen: Screen = {
       getKey: ({ identifier }) => identifier,
       columns: [
         { title: 'Created', kind: 'short', cell: ({ createdAt }) => timeElement(createdAt) },
-        { title: 'Event', kind: 'wide', cell: formatEvent },
+        { title: 'Event', kind: 'wide event', cell: formatEvent },
         ...callerSession.isCustomer ? []
           : [{ title: 'Kind', kind: 'extra', cell: ({ kind }: PublicDelivery) => kind } as const],
         {

@@ -23,7 +23,7 @@ export const eventsScreen: Screen = {
       getKey: ({ id: eventId }) => eventId,
       columns: [
         { title: 'Created', kind: 'short', cell: ({ createdAt }) => timeElement(createdAt) },
-        { title: 'Name', kind: 'wide', cell: ({ name }) => name },
+        { title: 'Name', kind: 'wide event', cell: ({ name }) => name },
         { title: 'Key', kind: 'extra', cell: ({ key }) => key ?? '' },
         { title: 'Source', kind: 'extra', cell: ({ source }) => source ?? '' },
         { title: 'State', cell: formatHeard },

@@ -9,6 +9,7 @@ import { apiPath, appendQuery, href, type ScreenAddress } from '../../base/scree
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { asyncButton } from '../../parts/buttons.ts';
+import { requestsChart, runsChart } from '../../parts/chart.ts';
 import { codeBlock } from '../../parts/code-block.ts';
 import { deleteWebhook } from '../../parts/deletion.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
@@ -20,6 +21,7 @@ import { factList, stackedTable } from '../../parts/tables.ts';
 import { detailedWebhookState, lastFailure } from '../../parts/webhook-cells.ts';
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
 import type { SampleCall } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
+import type { StatisticsReport } from '../../../monitoring/monitoring-schema.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 import { actionSection } from './incoming-forms.ts';
 import { stepList } from './new-incoming.ts';
@@ -30,14 +32,22 @@ const INBOX_TEXTS = {
 /** An address that nobody but this computer reaches. */
 const LOOPBACK = /^https?:\/\/(localhost|127\.|\[::1\])/;
 const LAST_REQUESTS = 10;
+/** Of the statistics of 24 hours. */
+const INTERVAL_MINUTES = 15;
 const REQUEST_ID = 'x-request-id';
 const ANSWER_TEXTS = { result: 'what the action said', accepted: 'at once, then the action runs' };
+
+type IncomingTraffic = {
+  /** Its last requests, the newest first. */
+  readonly latest: readonly PublicRequest[];
+  /** Of all webhooks, in the last 24 hours. */
+  readonly statistics: StatisticsReport;
+};
 
 type IncomingView = {
   readonly webhook: IncomingWebhook; readonly path: string;
   readonly actions: ActionCatalog;
-  /** Its last requests, the newest first. */
-  readonly latest: readonly PublicRequest[];
+  readonly traffic: IncomingTraffic;
   /** Fetches and shows the webhook again. */
   readonly refresh: () => Promise<void>;
 };
@@ -52,16 +62,16 @@ export function openIncoming(
   let view: IncomingView | null = null;
   const showFacts = (next: IncomingView): void => {
     view = next;
-    refill(facts, renderFacts(next.webhook), renderLatest(next));
+    refill(facts, renderFacts(next.webhook), ...renderTraffic(next));
     if (callerSession.may('admin')) refill(actionButtons, ...buttons(container, next));
   };
   const readFacts = async (): Promise<void> => {
     // The test step has no facts.
     if (view === null || !facts.isConnected) return;
-    const [webhook, latest] = await Promise.all([
-      getJson<IncomingWebhook>(path), fetchLatest(id),
+    const [webhook, traffic] = await Promise.all([
+      getJson<IncomingWebhook>(path), fetchTraffic(id),
     ]);
-    showFacts({ ...view, webhook, latest });
+    showFacts({ ...view, webhook, traffic });
   };
   // No notice every ten seconds, as of a webhook that somebody has deleted meanwhile.
   const refreshFacts = (): void => void readFacts().catch(() => {});
@@ -69,11 +79,11 @@ export function openIncoming(
     repeatWhileSeen(refreshFacts), refreshOnChanges('requests', id, refreshFacts),
   ];
   const close = openView(container, async (refresh) => {
-    const [webhook, examples, actions, latest] = await Promise.all([
+    const [webhook, examples, actions, traffic] = await Promise.all([
       getJson<IncomingWebhook>(path), getJson<IncomingWebhookExamples>(`${path}/examples`),
-      ActionCatalog.load(), fetchLatest(id),
+      ActionCatalog.load(), fetchTraffic(id),
     ]);
-    view = { webhook, path, actions, latest, refresh };
+    view = { webhook, path, actions, traffic, refresh };
     const test = testSection(view, examples, readFacts);
     if (!isNew) showFacts(view);
     const content = isNew ? renderTestStep(view, examples, test)
@@ -136,21 +146,45 @@ function renderFacts(webhook: IncomingWebhook): HTMLElement {
   ]);
 }
 
-function fetchLatest(identifier: string): Promise<readonly PublicRequest[]> {
-  return getJson(appendQuery('/api/requests', { hook: identifier, limit: String(LAST_REQUESTS) }));
+async function fetchTraffic(identifier: string): Promise<IncomingTraffic> {
+  const [latest, statistics] = await Promise.all([
+    getJson<readonly PublicRequest[]>(
+      appendQuery('/api/requests', { hook: identifier, limit: String(LAST_REQUESTS) })),
+    getJson<StatisticsReport>('/api/statistics?window=24h'),
+  ]);
+  return { latest, statistics };
 }
 
-function renderLatest({ webhook, latest }: IncomingView): HTMLElement {
-  return h('section', h('h2', 'Its last requests'), latest.length === 0
-    ? h('p.hint', `None is there. It keeps ${INBOX_TEXTS[webhook.inbox]}.`)
-    : stackedTable(['Received', 'What', 'Status', 'Answered'], latest.map((request) => {
-      const { name, body } = describeRequest(request);
-      return [
-        h('a', { href: href(['requests', request.id]) }, timeElement(request.receivedAt)),
-        h('span', name, ' ', h('span.place', body)), requestStatus(request),
-        formatAnswer(request),
-      ];
-    })));
+function renderTraffic({ webhook, traffic: { latest, statistics } }: IncomingView): HTMLElement[] {
+  return [
+    h('section', h('h2', 'In the last 24 hours'), ...renderCharts(webhook, statistics)),
+    h('section', h('h2', 'Its last requests'), latest.length === 0
+      ? h('p.hint', `None is there. It keeps ${INBOX_TEXTS[webhook.inbox]}.`)
+      : stackedTable(['Received', 'What', 'Status', 'Answered'], latest.map((request) => {
+        const { name, body } = describeRequest(request);
+        return [
+          h('a', { href: href(['requests', request.id]) }, timeElement(request.receivedAt)),
+          h('span', name, ' ', h('span.place', body)), requestStatus(request),
+          formatAnswer(request),
+        ];
+      }))),
+  ];
+}
+
+function renderCharts(
+  { identifier, pathSegment }: IncomingWebhook, { hooks, times, since }: StatisticsReport,
+): HTMLElement[] {
+  const counts = hooks.find(({ hook }) => hook === identifier);
+  const notes = since > (times[0] ?? since)
+    ? [h('p.hint', 'Counted since the server started, ', timeElement(since), '.')] : [];
+  if (counts === undefined) return [h('p', 'No request came.'), ...notes];
+  const bars = { times, minutesEach: INTERVAL_MINUTES };
+  const query = { hook: pathSegment };
+  return [
+    h('div.charts', requestsChart(bars, counts.requests, query),
+      runsChart(bars, counts.runs.succeeded, counts.runs.failed, query)),
+    ...notes,
+  ];
 }
 
 function formatResponses(responses: IncomingWebhook['response']): string | null {

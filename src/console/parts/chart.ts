@@ -168,9 +168,9 @@ function axisLabels(times: readonly string[]): HTMLElement[] {
     const count = (next ?? times.length) - begin;
     const [text = '', date] = (labels[begin] ?? '').split(' ');
     // The first and the last day are there in part. A name may reach beyond the last bar alone.
-    const hasRoom = date === undefined
-      || count >= DAY_BARS * (next === undefined ? 1 / 3 : 3 / 4);
-    const label = h('span', hasRoom && text,
+    const isLast = next === undefined && count >= DAY_BARS / 3;
+    const part = date === undefined || isLast ? 1 : count / DAY_BARS;
+    const label = h('span', part >= 3 / 4 ? text : part >= 1 / 2 && h('span.date', text),
       date !== undefined && count >= DAY_BARS - 1 && h('span.date', ` ${date}`));
     label.style.flexGrow = String(count);
     return label;

@@ -8,33 +8,27 @@
  * written for it alone, and what was said before is not kept beside what it says.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { decodeRecord } from '../../../resources/record.ts';
-import { READING_PREFIX, separateMembers } from '../../book-members.ts';
 import { bookResource } from '../../book-resource.ts';
 import { READING_DATES } from '../../merge-choice.ts';
 import { MERGED_IDS_MAX, mergedIdsOf, putMergedIds } from '../../merged-ids.ts';
 import type { ImportRecord } from '../import-record.ts';
-import { DIGESTS_MEMBER, asObject } from '../mapping/metadata-source.ts';
 import type { MatchMode } from './book-import.ts';
 import { keepReplaced, listPassedOver } from './kept-values.ts';
 import type { ReplacedMembers } from './kept-values.ts';
-import {
-  createSaidCheck, isSaidBefore, omitDigests, omitSaidBefore, putDigests,
-} from './last-import.ts';
+import { isSaidBefore, omitDigests, omitSaidBefore, putDigests } from './last-import.ts';
 import { hasOwnId } from './match-key.ts';
 import {
-  fillRecord, isSaid, mergeRecord, omitEnd, omitVague, restoreLetters, uniteLists,
+  fillRecord, mergeRecord, omitEnd, omitVague, restoreLetters, uniteLists,
 } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
 import { settleRecord } from './several-sources.ts';
 
 const { collection: { key: KEY } } = bookResource;
-const METADATA = 'metadata';
 
 /** No value of the book gives way, or is to, and none is put aside. */
 const NONE_REPLACED = { putAside: [], replacedNames: [], stayingNames: [] };
@@ -227,77 +221,4 @@ function isWorthDigests(
 function isSameBook(members: JsonObject, others: JsonObject): boolean {
   const text = encodeJson(others);
   return text === encodeJson(members) || isDeepStrictEqual(parseJsonText(text), members);
-}
-
-/**
- * See `ImportedBook`: first what the reader says, and metadata last, of each source the names of
- * the fields that differ. Digests are not told.
- */
-export function describeChanges(
-  before: JsonObject, after: JsonObject,
-): Readonly<Record<string, string>> {
-  const { [METADATA]: metadataBefore, ...membersBefore } = before;
-  const { [METADATA]: metadataAfter, ...membersAfter } = after;
-  const { source: sourceBefore, [DIGESTS_MEMBER]: _, ...othersBefore } = asObject(metadataBefore);
-  const { source: sourceAfter, [DIGESTS_MEMBER]: __, ...othersAfter } = asObject(metadataAfter);
-  const changes = listChanges(membersBefore, membersAfter);
-  const isOfReader = ([name]: MemberChange): boolean => name.startsWith(READING_PREFIX);
-  return Object.fromEntries([
-    ...changes.filter(isOfReader), ...changes.filter((change) => !isOfReader(change)),
-    ...listChanges(othersBefore, othersAfter, `${METADATA}.`),
-    ...listSourceChanges(asObject(sourceBefore), asObject(sourceAfter)),
-  ]);
-}
-
-/** The members that the book keeps although the source that said them says them no more. */
-export function describeStaying(
-  book: JsonObject, record: JsonObject, format: string | null,
-): Readonly<Record<string, string>> {
-  if (format === null) return {};
-  const isOwn = createSaidCheck(book, format);
-  const [members, said] = [separateMembers(book), separateMembers(record)];
-  return Object.fromEntries(Object.entries(members)
-    .filter(([name]) => name !== METADATA && !isSaid(said, name) && isOwn(members, name))
-    .map(([name, value]) => [name, `${shorten(value)} stays, the source has it no more`]));
-}
-
-type MemberChange = readonly [name: string, values: string];
-
-/** The fields of each source that differ, by their names. */
-function listSourceChanges(before: JsonObject, after: JsonObject): readonly MemberChange[] {
-  return listChangedNames(before, after).flatMap((format) => {
-    const names = listChangedNames(asObject(before[format]), asObject(after[format]));
-    return names.length === 0
-      ? [] : [[`${METADATA}.source.${format}`, cut(names.join(', '))] as const];
-  });
-}
-
-/** The members that differ by name, those of an object behind a dot: `metadata.shelf`. */
-function listChanges(
-  before: JsonObject, after: JsonObject, prefix = '',
-): readonly MemberChange[] {
-  return listChangedNames(before, after).flatMap((name) => {
-    const [left, right] = [before[name], after[name]];
-    const [leftObject, rightObject] = [left ?? {}, right ?? {}];
-    return isJsonObject(leftObject) && isJsonObject(rightObject)
-      ? listChanges(leftObject, rightObject, `${prefix}${name}.`)
-      : [[prefix + name, `${shorten(left)} → ${shorten(right)}`] as const];
-  });
-}
-
-function listChangedNames(before: JsonObject, after: JsonObject): readonly string[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter((name) => !isDeepStrictEqual(before[name], after[name]));
-}
-
-const VALUE_LENGTH_MAX = 40;
-
-function shorten(value: JsonValue | undefined): string {
-  if (value === undefined) return 'none';
-  return cut(encodeJson(value));
-}
-
-function cut(text: string): string {
-  return text.length <= VALUE_LENGTH_MAX
-    ? text : `${text.slice(0, VALUE_LENGTH_MAX).toWellFormed()}…`;
 }

@@ -19,7 +19,7 @@ import type { FormatTable } from '../mapping/format-table.ts';
 import { mapRecord } from '../mapping/map-record.ts';
 import { SOURCE_MEMBERS, findOwnId, findSource, putSource } from '../mapping/metadata-source.ts';
 import type { BookImport, ImportedBook } from './book-import.ts';
-import { describeChanges } from './book-version.ts';
+import { describeChanges } from './describe-changes.ts';
 import { createSaidCheck, updateDigests } from './last-import.ts';
 import type { RereadSource } from './last-import.ts';
 import { fillRecord } from './merge-record.ts';

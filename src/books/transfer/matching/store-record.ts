@@ -10,9 +10,8 @@ import type { ImportRecord } from '../import-record.ts';
 import type { ImportedBook, MatchMode, Remark } from './book-import.ts';
 import type { BookMarks } from './book-marks.ts';
 import type { BookStaging } from './book-staging.ts';
-import {
-  createVersion, describeChanges, describeStaying, hasMembers,
-} from './book-version.ts';
+import { createVersion, hasMembers } from './book-version.ts';
+import { describeChanges, describeStaying } from './describe-changes.ts';
 import { putDigests } from './last-import.ts';
 import { ISBN_KEYS } from './match-key.ts';
 import type { MatchKeys } from './match-key.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImportRecord } from '../../../../src/books/transfer/import-record.ts';
-import { describeChanges } from '../../../../src/books/transfer/matching/book-version.ts';
+import { describeChanges } from '../../../../src/books/transfer/matching/describe-changes.ts';
 import {
   storeRecord, type StoreDeps,
 } from '../../../../src/books/transfer/matching/store-record.ts';

@@ -97,7 +97,7 @@ function restoreMembers(fields: JsonObject, book: JsonObject): JsonObject {
   return isSame ? fields : Object.fromEntries(restored);
 }
 
-/** The items of a list may stand anywhere in that of the book. */
+/** Names may stand anywhere in the book's list, and objects at the same place. */
 function restoreValue(value: JsonValue, stored: JsonValue | undefined): JsonValue {
   if (typeof value === 'string') {
     return typeof stored === 'string' && isWithoutLetters(value, stored) ? stored : value;
@@ -105,10 +105,15 @@ function restoreValue(value: JsonValue, stored: JsonValue | undefined): JsonValu
   if (isJsonObject(value)) return isJsonObject(stored) ? restoreMembers(value, stored) : value;
   if (!Array.isArray(value) || !Array.isArray(stored) || !hasQuestionMark(value)) return value;
   const storedItems: readonly JsonValue[] = stored;
-  const items = value.map((item: JsonValue) =>
-    storedItems.map((storedItem) => restoreValue(item, storedItem))
-      .find((restoredItem) => restoredItem !== item) ?? item);
+  const namesByAscii = new Map(storedItems.map((name) => [replaceLetters(name), name]));
+  const items = value.map((item: JsonValue, index) => restoreValue(item,
+    typeof item === 'string' ? namesByAscii.get(replaceLetters(item)) : storedItems[index]));
   return items.every((item, index) => item === value[index]) ? value : items;
+}
+
+/** The text with `?` in the place of each letter that any encoding may lack. */
+function replaceLetters(text: JsonValue): string {
+  return typeof text === 'string' ? text.replaceAll(/[^\0-\x7f]/g, '?') : '';
 }
 
 function isWithoutLetters(text: string, stored: string): boolean {

@@ -43,6 +43,7 @@ test('an action is added, found, changed and deleted, unless a webhook uses it',
   await person.sees('Some fields cannot be saved as they are.');
   await person.gives('return document.activeElement.name;', 'url');
   await person.choose('What it does', 'Write');
+  await person.gives('return location.hash;', '#/actions/new?action=log');
   await person.choose('Level', 'warning');
   await person.fill('textbox', 'Name', 'note-it');
   await person.click('button', 'Add the action');

@@ -213,6 +213,9 @@ test('a book is rated, marked and shelved on its page, and each can be undone', 
     await person.find('image', '4 of 5 stars');
     await person.choose('Its status', 'Paused');
     await person.gives("return document.querySelector('.facts').innerText;", /^Paused$/m);
+    // The field that has the focus gets the key, and nothing is undone.
+    await person.gives('return document.activeElement.name;', 'status');
+    await person.press('u');
     await readsAs({ ...base, rating: 4, status: 'paused' });
     await person.focus('combobox', 'Put it on a shelf');
     await person.gives(`return [...document.querySelectorAll('datalist option')]

@@ -4,7 +4,7 @@ import { callerSession } from '../../base/caller-session.ts';
 import { createSelect, fill, h, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
-import { href, type ScreenAddress } from '../../base/screen-address.ts';
+import { href, replaceQuery, type ScreenAddress } from '../../base/screen-address.ts';
 import { actionState } from '../../parts/badge.ts';
 import {
   ActionCatalog, CONFIGURATION_MODEL, createOptionsField,
@@ -105,7 +105,10 @@ function renderNew(
       },
     }).element);
   };
-  select.addEventListener('change', show);
+  select.addEventListener('change', () => {
+    replaceQuery({ action: select.value });
+    show();
+  });
   show();
   fill(container, backLink('actions', 'Actions'),
     heading('A new action', linkButton('Cancel', ['actions'])),

@@ -115,6 +115,21 @@ for (const [path, level, statusCode] of ENDS) {
   });
 }
 
+test('while a webhook fails, attempts that are repeated are no warnings', LONG, async () => {
+  await relay.ask('POST', '/api/outgoing-webhooks',
+    { targetUrl: urlOf('/down'), triggerEvent: 'often' });
+  const from = relay.logLines.length;
+  const attempts = (): Line[] => relay.logLines.slice(from)
+    .map((line): Line => JSON.parse(line)).filter((line) => line['event'] === 'often');
+  for (let count = 1; count <= 4; count += 1) {
+    await relay.ask('POST', '/api/events', { name: 'often' });
+    await turnsUntil(() => attempts().length === count);
+  }
+  assert.deepEqual(attempts().map(({ level }) => level),
+    ['warning', 'warning', 'debug', 'debug']);
+  assert.equal(warningsSince(from).filter((line) => line.includes('a webhook fails')).length, 1);
+});
+
 test('a forward from the queue that fails names its target', LONG, async () => {
   await relay.hook({ actionType: 'http-forward', options: { url: urlOf('/down'), mode: 'queue' } },
     { pathSegment: 'queued' });

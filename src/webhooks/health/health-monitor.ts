@@ -113,9 +113,10 @@ export class HealthMonitor {
   recordFailure(
     webhookId: string, failure: Failure,
     { period, ...logOptions }: TransitionLog & { period?: FailurePeriod | undefined } = {},
-  ): void {
+  ): boolean {
     const entry = this.#getOrCreateEntry(webhookId);
     this.#update(webhookId, entry, addFailure(entry.health, failure, period), logOptions);
+    return entry.health.isFailing;
   }
 
   /** The try that began at `atMs` has failed for good. May be reported several times. */

@@ -40,11 +40,11 @@ export async function recordOutcome(
   context: DeliveryContext, attempt: FinishedAttempt, worker: AttemptWorker,
 ): Promise<Delivery | undefined> {
   const { identifier } = attempt.storedDelivery.item;
-  reportToHealth(context, attempt);
+  const isFailing = reportToHealth(context, attempt);
   const delivery = await retryUntilWritten(context, worker.closing,
     'the result of an attempt waits to be written', { delivery: identifier },
     () => writeOutcome(context, attempt, worker));
-  logAttempt(context, attempt, delivery);
+  logAttempt(context, attempt, delivery, isFailing);
   return delivery;
 }
 
@@ -116,16 +116,19 @@ function findHead({ store }: DeliveryContext, { item }: StoredDelivery): EventHe
   return findEventHead(findCommitted(store), item);
 }
 
-/** The target that was not asked has not failed. */
+/** Returns whether the webhook fails. The target that was not asked has not failed. */
 function reportToHealth(
   { health, webhooks, clock }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
-): void {
+): boolean {
   const { end, attempt: { at, statusCode, error, durationMs } } = outcome;
   const { hook: webhookId } = storedDelivery.item;
-  if (webhookId === null || end === 'notAsked') return;
+  if (webhookId === null || end === 'notAsked') return false;
   const atMs = parseTimestamp(at);
   health.recordAttempt(webhookId, end === 'delivered', durationMs);
-  if (end === 'delivered') return health.recordSuccess(webhookId, atMs);
+  if (end === 'delivered') {
+    health.recordSuccess(webhookId, atMs);
+    return false;
+  }
   const webhook = webhooks.find(webhookId);
   // From now, not from the begin of the attempt: another attempt may have succeeded since, or
   // somebody may have changed the webhook.
@@ -133,7 +136,8 @@ function reportToHealth(
     : { since: formatTimestamp(clock.now()), webhookVersion: webhook.updatedAt };
   const reason = error ?? `HTTP ${statusCode}`;
   // A webhook disabled by a 410 has a warning of its own.
-  health.recordFailure(webhookId, { atMs, reason }, { isLoggedElsewhere: end === 'gone', period });
+  return health.recordFailure(
+    webhookId, { atMs, reason }, { isLoggedElsewhere: end === 'gone', period });
 }
 
 function hasFailureLimit({ disableAfterHours = 0 }: ReadyOutgoingWebhook): boolean {
@@ -189,13 +193,17 @@ async function writeAndDisableOrEnable(
   return changedDelivery?.after;
 }
 
-/** Follows the same rule as `logRun` of actions/run-action.ts. */
+/**
+ * Follows the same rule as `logRun` of actions/run-action.ts. While a webhook fails, of which its
+ * health has told, the attempts that are to be repeated are no warnings: there may be thousands.
+ */
 function logAttempt(
   context: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
-  written: Delivery | undefined,
+  written: Delivery | undefined, isFailing: boolean,
 ): void {
   const { log, webhooks, store } = context;
-  const isQuiet = outcome.end === 'delivered' || outcome.isChainRefused === true;
+  const isQuiet = outcome.end === 'delivered' || outcome.isChainRefused === true
+    || (isFailing && written?.status === 'pending');
   if (isQuiet && log.isWritten?.('debug') === false) return;
   const { item } = storedDelivery;
   const { identifier, hook, event } = item;

@@ -43,11 +43,14 @@ export function openForm(
       isCustomer && customerScope !== null ? customerScope : scope}; it has ${access.scope}.`);
 }
 
-/** Opens a screen that is drawn once, and again only when its `again` is called. */
+/** Opens a screen that is drawn once, and again only when `redraw` is called while it is open. */
 export function openView(
   container: HTMLElement, draw: (redraw: () => Promise<void>) => Promise<void>,
 ): () => void {
+  let isClosed = false;
   const show = async (): Promise<void> => {
+    // What the user has left is not read for an answer that comes late.
+    if (isClosed) return;
     const hadFocus = container.contains(document.activeElement);
     try {
       await draw(show);
@@ -58,7 +61,9 @@ export function openView(
     container.querySelector('h1')?.focus({ preventScroll: true });
   };
   void show();
-  return () => {};
+  return () => {
+    isClosed = true;
+  };
 }
 
 /**

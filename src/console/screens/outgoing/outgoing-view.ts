@@ -81,7 +81,7 @@ export function openOutgoing(
     ]);
     const refresh = async (): Promise<void> => {
       await redraw();
-      traffic.show();
+      if (container.isConnected) traffic.show();
     };
     view = {
       webhook, path, actions, refresh, backfill, retry, traffic: traffic.element, facts,

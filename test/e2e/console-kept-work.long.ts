@@ -120,6 +120,7 @@ test('the steps of a new webhook are one form', { skip }, async () => {
   await at.open('#/incoming/new');
   await person.fill('textbox', 'Path', 'left-soon');
   await person.click('button', 'Next: what is done');
+  await person.find('button', 'Create it, then test it');
   await person.click('link', 'Events');
   await person.find('dialog', QUESTION);
   await person.click('button', 'Stay here');

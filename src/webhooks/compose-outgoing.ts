@@ -34,7 +34,7 @@ import { QueueWorker } from './work/queue-worker.ts';
 export function composeEvents(
   context: RelayContext, { events: { keep }, outgoing }: WebhooksOptions,
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
-  requests: RequestLookup,
+  requests: RequestLookup, findRateTime: (deliveryId: string) => number | null,
 ) {
   const { store, clock, log } = context;
   const fanOuts = new FanOuts(context);
@@ -51,7 +51,7 @@ export function composeEvents(
     new QueueWorker({ ...context, ownership: ALL_OWNED }, scheduler, delayedEvents);
   const systemEvents = new SystemEvents(events, log, webhooks);
   const deliveries = new DeliveryService(context, {
-    fanOuts, webhooks: webhooks.outgoing, capacity, requests,
+    fanOuts, webhooks: webhooks.outgoing, capacity, requests, findRateTime,
     findHoldProblems: () => findHoldProblems(store),
   });
   return {

@@ -157,15 +157,15 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
   const options = { ...ownOptions, onOutcome: attempts.countOutcomes(ownOptions.onOutcome) };
   const indexes = openIndexes(context, options);
   const lookup = createRequestLookup(store, indexes.incoming);
-  const eventParts = composeEvents(context, options, indexes, lookup);
+  const eventParts = composeEvents(context, options, indexes, lookup,
+    (deliveryId) => outgoing.scheduler.findPaceTime(deliveryId));
   const { events, deliveries, systemEvents } = eventParts;
   const health = createMonitors(context, indexes, attempts);
   const actions = makeRegistry(context, options, eventParts);
   const runner = makeRunner(context, options);
   const configuredActions = { configurations: indexes.configurations, actions, runner };
   const outgoing = composeOutgoing(context, options, {
-    ...configuredActions, webhooks: indexes.outgoing, eventParts,
-    health: health.outgoing,
+    ...configuredActions, webhooks: indexes.outgoing, eventParts, health: health.outgoing,
   });
   const incoming = composeIncoming(context, options, {
     ...configuredActions, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,

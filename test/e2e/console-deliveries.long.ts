@@ -201,3 +201,16 @@ test('of a list of any status those that failed are sent again, or all', { skip 
   await person.click('button', 'Send many again…');
   await person.sees('Send 2 deliveries again?');
 });
+
+test('a delivery that waits for the rate of its webhook says so, and until when', { skip },
+  async () => {
+    const hook = await make('/api/outgoing-webhooks', {
+      targetUrl: `${target.url}slow`, triggerEvent: 'parcel.slow',
+      rate: { limit: 1, seconds: 3600 },
+    });
+    for (let count = 0; count < 3; count += 1) await emit('parcel.slow');
+    await open(`#/deliveries?hook=${hook}&status=pending`);
+    await person.sees(/waits for its rate, next in \d+ min/);
+    await open(`#/outgoing/${hook}`);
+    await person.sees(/the oldest .*: waits for its rate, next in \d+ min\./);
+  });

@@ -1,13 +1,17 @@
 /** A delivery, its target and its attempts in words. */
 import { resolveWebhookLabel, type WebhookLabel } from '../base/webhook-labels.ts';
+import { h } from '../base/dom.ts';
+import { timeElement } from '../base/format.ts';
 import { badge } from './badge.ts';
 import { formatAnswer } from '../../webhooks/deliveries/attempt-answer.ts';
 import type { PublicDelivery } from '../../app/api-types.ts';
 import type { Attempt } from '../../webhooks/deliveries/delivery.ts';
 
 /** Says what else the delivery waits for; null: only for the time of its next attempt. */
-export function formatWait({ waitsFor }: PublicDelivery): string | null {
-  return waitsFor === null ? null : 'waits: its webhook is off';
+export function formatWait({ waitsFor, nextAttemptAt }: PublicDelivery): HTMLElement | null {
+  if (waitsFor === null) return null;
+  return waitsFor === 'webhook' ? h('span', 'waits: its webhook is off')
+    : h('span', 'waits for its rate, next ', timeElement(nextAttemptAt));
 }
 
 /** The status; a pending delivery of which an attempt has failed is called failing. */

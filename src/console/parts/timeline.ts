@@ -19,7 +19,7 @@ export type TimelineStep = {
 
 /** `wait` says what the next attempt waits for; it is shown in place of `nextAt`. */
 export function timeline(
-  steps: readonly TimelineStep[], nextAt: string | null, wait: string | null = null,
+  steps: readonly TimelineStep[], nextAt: string | null, wait: Child = null,
 ): HTMLElement {
   // People come to see why it failed: the answer to the last failure is unfolded.
   const lastFailure = steps.findLast(({ isGood }) => !isGood);

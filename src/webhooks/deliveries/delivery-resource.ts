@@ -56,5 +56,6 @@ export function explainAttempts(attempts: JsonValue | undefined): JsonValue[] {
 export function formatNextAttempt({ nextAttemptAt, waitsFor }: JsonObject): string | null {
   // The time would mislead: it is mostly long past.
   if (waitsFor === 'webhook') return 'waits: its webhook is off';
-  return typeof nextAttemptAt === 'string' ? nextAttemptAt : null;
+  const time = typeof nextAttemptAt === 'string' ? nextAttemptAt : null;
+  return waitsFor === 'rate' ? `waits for its rate, next at ${String(time)}` : time;
 }

@@ -1,4 +1,5 @@
 /** Deliveries as the API shows them. */
+import { formatTimestamp } from '../../base/clock.ts';
 import type { JsonSchema } from '../../base/schema.ts';
 import { describeObject, type AnswerOf, type SchemaOf } from '../../base/schema-types.ts';
 import {
@@ -48,9 +49,10 @@ const members = {
   ],
   createdAt: TIME, nextAttemptAt: TIME,
   waitsFor: [
-    { kind: 'string', values: ['webhook'] },
+    { kind: 'string', values: ['webhook', 'rate'] },
     '`webhook`: it is off; nothing is attempted until it is on again, whatever '
-      + '`nextAttemptAt` says',
+      + '`nextAttemptAt` says. `rate`: that of the webhook lets its next attempt start at '
+      + '`nextAttemptAt`, and this one then or later',
   ],
   resendOf: TEXT, attempts: arraySchema(attemptSchema),
 } as const;
@@ -92,18 +94,28 @@ export type PublicDelivery = AnswerOf<typeof deliverySchema>;
 export type PublicSentRequest = AnswerOf<typeof sentSchema>;
 export type DeliveryReconciliation = AnswerOf<typeof reconciliationSchema>;
 
-/** A delivery waits for its webhook while that is off. */
+/**
+ * A delivery waits for its webhook while that is off. `rateTimeMs`: when the rate of its webhook
+ * lets an attempt start; null: the delivery does not wait for that.
+ */
 export function toPublicDelivery(
   delivery: Delivery,
   { event, hookName, target }: Pick<PublicDelivery, 'event' | 'hookName' | 'target'>,
-  isWebhookOff: boolean,
+  isWebhookOff: boolean, rateTimeMs: number | null = null,
 ): PublicDelivery {
-  const { identifier, kind, hook, request, route, status, createdAt, nextAttemptAt } = delivery;
-  const { resendOf } = delivery;
+  const { identifier, kind, hook, request, route, status, createdAt, resendOf } = delivery;
   const eventId = kind === 'webhook' ? delivery.eventId : null;
-  const waitsFor = status === 'pending' && isWebhookOff ? 'webhook' : null;
+  const { nextAttemptAt, waitsFor } = describeWait(delivery, isWebhookOff, rateTimeMs);
   return {
     identifier, kind, hook, hookName, target, event, eventId, request, route, status, createdAt,
     nextAttemptAt, waitsFor, resendOf, attempts: listPublicAttempts(delivery),
   };
+}
+
+function describeWait(
+  { status, nextAttemptAt }: Delivery, isWebhookOff: boolean, rateTimeMs: number | null,
+): Pick<PublicDelivery, 'nextAttemptAt' | 'waitsFor'> {
+  if (status === 'pending' && isWebhookOff) return { nextAttemptAt, waitsFor: 'webhook' };
+  if (rateTimeMs === null) return { nextAttemptAt, waitsFor: null };
+  return { nextAttemptAt: formatTimestamp(rateTimeMs), waitsFor: 'rate' };
 }

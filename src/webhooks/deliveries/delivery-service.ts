@@ -52,6 +52,8 @@ type DeliveryParts = {
   readonly requests: RequestLookup;
   readonly capacity: QueueCapacity;
   readonly findHoldProblems: () => readonly string[];
+  /** When the rate of the webhook of a delivery lets it start; null: it does not wait for that. */
+  readonly findRateTime: (identifier: string) => number | null;
 };
 
 export class DeliveryService {
@@ -97,8 +99,8 @@ export class DeliveryService {
   }
 
   toPublic(delivery: Delivery): PublicDelivery {
-    const { webhooks, requests } = this.#parts;
-    return delivery.request === null ? toPublicSend(this.#context.store, webhooks, delivery)
+    const { requests } = this.#parts;
+    return delivery.request === null ? toPublicSend(this.#context.store, this.#parts, delivery)
       : toPublicRoute(requests, delivery, delivery.request);
   }
 
@@ -230,13 +232,14 @@ export class DeliveryService {
 }
 
 function toPublicSend(
-  store: Store, webhooks: Pick<OutgoingWebhookIndex, 'find'>, delivery: Delivery,
+  store: Store, { webhooks, findRateTime }: Pick<DeliveryParts, 'webhooks' | 'findRateTime'>,
+  delivery: Delivery,
 ): PublicDelivery {
-  const { hook, event } = delivery;
+  const { hook, event, identifier } = delivery;
   const webhook = hook === null ? undefined : webhooks.find(hook);
   const target = findTarget(store, delivery, webhook);
   return toPublicDelivery(delivery, { event, hookName: webhook?.name ?? null, target },
-    webhook?.enabled === false);
+    webhook?.enabled === false, findRateTime(identifier));
 }
 
 function toPublicRoute(

@@ -53,6 +53,13 @@ export class Paces {
       && this.#isPaced(task);
   }
 
+  /** Milliseconds until the pace lets the task start; null: the task does not wait for that. */
+  findWaitMs(task: Task): number | null {
+    const pace = this.#queues.get(task.queue.key)?.pace;
+    return pace !== undefined && this.mustWait(task)
+      ? pace.getWaitMs(this.#clock.monotonicMs()) : null;
+  }
+
   countStart(task: Task): void {
     const { key } = task.queue;
     const pacedQueue = this.#queues.size === 0 ? undefined : this.#queues.get(key);

@@ -273,6 +273,15 @@ export class Scheduler {
     this.#paces.set(key, startLimit, firstWaitMs);
   }
 
+  /** When the pace lets a task start at the earliest; null: the task does not wait for it. */
+  findPaceTime(id: string): number | null {
+    const task = this.#tasks.get(id);
+    if (task === undefined || task.state === 'unsettled') return null;
+    const waitMs = this.#paces.findWaitMs(task);
+    const startMs = this.#clock.now() + (waitMs ?? 0);
+    return waitMs === null || task.dueAtMs > startMs ? null : startMs;
+  }
+
   /** Whether the queue has tasks, and all of them are held. */
   isAllHeld(key: string): boolean {
     const place = this.#order.findHoldPlace(key);

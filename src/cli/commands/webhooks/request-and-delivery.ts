@@ -7,6 +7,7 @@ import { formatValue } from '../resource-commands.ts';
 
 /** The end of a sentence on a delivery that is due: what keeps it from being sent, if anything. */
 export function describeWait({ waitsFor }: JsonObject): string {
+  if (waitsFor === 'rate') return ' as soon as the rate of its webhook lets it';
   return waitsFor === 'webhook' ? ' once its webhook is enabled' : '';
 }
 

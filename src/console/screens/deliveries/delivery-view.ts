@@ -86,7 +86,6 @@ function renderHead(
   container: HTMLElement, delivery: DeliveryToShow, refresh: () => void,
 ): (HTMLElement | null)[] {
   const { identifier, kind, hook, createdAt, nextAttemptAt, resendOf, route } = delivery;
-  const wait = formatWait(delivery);
   const label = webhookLabel(createTargetLabel(delivery));
   return [
     backLink('deliveries', 'Deliveries'),
@@ -98,13 +97,13 @@ function renderHead(
         : h('a', { href: href([kind === 'route' ? 'incoming' : 'outgoing', hook]) }, label)],
       ['Route', route],
       ['Event', eventLink(delivery)],
-      ['Next attempt', wait ?? optionalTime(nextAttemptAt)],
+      ['Next attempt', formatWait(delivery) ?? optionalTime(nextAttemptAt)],
       ['Sent again from', resendOf === null ? null
         : h('a', { href: href(['deliveries', resendOf]) }, resendOf)],
       ['Id', h('code', identifier)],
     ]),
     h('section', h('h2', 'Attempts'),
-      timeline(delivery.attempts.map(createStep), nextAttemptAt, wait)),
+      timeline(delivery.attempts.map(createStep), nextAttemptAt, formatWait(delivery))),
   ];
 }
 

@@ -8,7 +8,9 @@ import { resolveWebhookLabel } from '../../base/webhook-labels.ts';
 import {
   attemptsChart, createHistoryReader, getBars, sum, sumBars, windowButtons,
 } from '../../parts/chart.ts';
-import { deliveryBadge, formatAttempt, formatEvent } from '../../parts/delivery-text.ts';
+import {
+  deliveryBadge, formatAttempt, formatEvent, formatWait,
+} from '../../parts/delivery-text.ts';
 import { lineChart } from '../../parts/line-chart.ts';
 import { keepCurrent } from '../../parts/screen.ts';
 import { stackedTable } from '../../parts/tables.ts';
@@ -94,8 +96,9 @@ function render(
 /** Why the oldest pending delivery is not sent yet. */
 function explainWait(
   { enabled, health: { nextProbeAt, waitsFor } }: OutgoingWebhook,
-  { attempts, nextAttemptAt }: PublicDelivery,
+  delivery: PublicDelivery,
 ): readonly Child[] {
+  const { attempts, nextAttemptAt } = delivery;
   const last = attempts.at(-1);
   const failed = last === undefined ? ''
     : `the last attempt ended with ${formatAttempt(last)}, and `;
@@ -103,6 +106,7 @@ function explainWait(
     return ['the webhook is off for failing, and is tried again ', timeElement(nextProbeAt)];
   }
   if (!enabled) return ['the webhook is off'];
+  if (delivery.waitsFor === 'rate') return [failed, formatWait(delivery)];
   if (waitsFor !== null && waitsFor !== undefined) {
     const [other] = waitsFor.behind;
     const example = other === undefined ? '' : `, such as ${resolveWebhookLabel(other).title},`;

@@ -110,9 +110,18 @@ test('a crash a moment after an attempt forgets nothing of it', async () => {
 test('a rate holds from the change on, and is taken away at once', async () => {
   const simulation = new Simulation();
   const hook = await simulation.addHook('slow', { secret, rate: { limit: 1, seconds: 3600 } });
-  await emitMany(simulation, 10);
+  const ids = await emitMany(simulation, 10);
   await simulation.clock.advance(1000);
   assert.equal(simulation.requests.length, 1);
+  const describeWaits = (): readonly (readonly unknown[])[] => ids.map((id) => {
+    const { deliveries } = simulation.webhooks;
+    const delivery = deliveries.find(id);
+    assert.ok(delivery !== undefined);
+    const { waitsFor, nextAttemptAt } = deliveries.toPublic(delivery);
+    return [waitsFor, nextAttemptAt === null ? null : Date.parse(nextAttemptAt)];
+  });
+  const nextMs = (simulation.requests[0]?.atMs ?? 0) + 3_600_000;
+  assert.deepEqual(describeWaits(), [[null, null], ...new Array(9).fill(['rate', nextMs])]);
   const patch = (rate: object | null): Promise<unknown> =>
     simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { rate }));
   await patch({ limit: 1, seconds: 10 });
@@ -120,7 +129,11 @@ test('a rate holds from the change on, and is taken away at once', async () => {
   assert.equal(simulation.requests.length, 1);
   await simulation.clock.advance(1);
   assert.equal(simulation.requests.length, 2);
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { enabled: false }));
+  assert.deepEqual(describeWaits().at(-1)?.[0], 'webhook');
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { enabled: true }));
   await patch(null);
+  assert.deepEqual(describeWaits().at(-1)?.[0], null);
   await simulation.clock.advance(100);
   assert.equal(simulation.requests.length, 10);
 });

@@ -8,7 +8,8 @@ import { ConsoleAtWork } from './console-hooks.ts';
 
 const skip = lacksBrowser;
 const CHANGES = ['Edit', 'Action and routes', 'Make a secret', 'Turn off', 'Delete'];
-const at = new ConsoleAtWork();
+const BASE_URI = 'https://hooks.example.org/shelf';
+const at = new ConsoleAtWork({ HOOKSHELF_SERVER_BASE_URI: BASE_URI });
 
 test('one sets up GitHub from nothing, up to its first accepted request', { skip }, async () => {
   const { person } = at;
@@ -20,7 +21,7 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   await person.sees('Leave the secret empty and one is made.');
   await person.sees('it stays as it is', false);
   await person.sees('After a change', false);
-  await person.choose('Keep requests', 'Every one');
+  await person.sees(`The sender calls ${BASE_URI}/webhook/in/github.`);
   await person.click('button', 'Next: what is done');
   await person.choose('Action', 'Forward');
   await person.fill('textbox', 'URL', 'nowhere');
@@ -31,7 +32,7 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   await person.click('button', 'Create it, then test it');
   await person.sees('Set up at GitHub');
   await person.sees('It is shown this once.');
-  await person.sees(`/webhook/in/github`);
+  await person.sees(`${BASE_URI}/webhook/in/github`);
   await person.click('button', 'Send a test request');
   await person.sees('It was answered 200.');
   await person.find('link', 'See this request');

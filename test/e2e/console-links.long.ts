@@ -50,7 +50,7 @@ test('deliveries are chosen by their kind, and one of a route leads to its reque
   await person.focus('link', 'To its request');
   await person.press('Enter');
   await person.find('heading', 'POST /webhook/in/kinds');
-  await person.focus('link', 'Delivery to note');
+  await person.focus('link', 'The delivery of route note');
   await person.press('Enter');
   await person.find('heading', 'A request');
   await person.gives("return location.hash.endsWith('.0');", true);

@@ -116,7 +116,6 @@ test('an incoming webhook is known by its name, and found by it', { skip }, asyn
   await person.sees('Of the shop');
   await person.sees('Says what came (Write');
   const hook = await at.call('GET', '/api/incoming-webhooks/orders');
-  await at.call('PATCH', '/api/incoming-webhooks/orders', { inbox: 'all' });
   assert.equal((await ask(`${at.url}/webhook/in/p-7f3a`, { method: 'POST', body: {} })).status,
     200);
   await at.make('/api/incoming-webhooks', {

@@ -168,7 +168,7 @@ test('one sees where a forward went that failed, and what came back', { skip }, 
     await person.sees('The upstream answered 503');
     await person.sees(`POST ${place}?token=***`);
     await person.sees('database is down');
-    if (page === 'request') await person.click('link', 'Delivery to default');
+    if (page === 'request') await person.click('link', 'The delivery of route default');
   }
 });
 

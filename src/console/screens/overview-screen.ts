@@ -112,7 +112,7 @@ function render(
     ...nodesSection(nodes),
     h('h2', 'Store'),
     factList([
-      ['Records', `${formatCount(store.records)}, ${formatBytes(store.bytes)}`],
+      ['Records', `${formatCount(store.records)} (${formatBytes(store.bytes)})`],
       ['Journal', `${formatBytes(store.journalBytes)}, generation ${store.generation}`],
       ['Last compaction', store.isCompacting ? 'running'
         : timeElement(store.compactedAt, 'not since the start')],

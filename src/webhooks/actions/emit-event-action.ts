@@ -22,6 +22,7 @@ export function createEmitEventAction(emit: EmitEvent): RegisteredAction {
     options: {
       name: {
         schema: { kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX }, isRequired: true,
+        label: 'Event',
         description: 'The name of the event, such as `order.created`',
       },
     },

@@ -30,7 +30,8 @@ export const inboxMembers = {
     description: 'Which accepted requests are kept on disk: none, those whose action failed, or '
       + 'every one',
     form: {
-      hint: 'Only requests that are kept are listed with their bodies, and can be sent again.',
+      hint: 'Only requests that are kept are listed, with their bodies and what the action said, '
+        + 'and can be sent again.',
       choices: [
         ['failed', 'Those whose action failed'], ['all', 'Every one'], ['off', 'None'],
       ],

@@ -1,5 +1,5 @@
 /** A new incoming webhook in three steps: its sender, its action, a test. */
-import { ApiError, BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
+import { ApiError, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { parsePointer } from '../../base/field-problem.ts';
 import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
@@ -14,6 +14,7 @@ import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { keepNewSecret } from '../../parts/rotate-secret.ts';
 import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
+import type { ServiceStatus } from '../../../monitoring/monitoring-schema.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 import { INCOMING_MODEL, createSenderFields } from './incoming-forms.ts';
 
@@ -30,23 +31,27 @@ const SENDER_MEMBERS =
 
 export function openNewIncoming(container: HTMLElement): () => void {
   return openView(container, async () => {
-    const [model, presets, actions] = await Promise.all([
+    const [model, presets, actions, { server }] = await Promise.all([
       loadModel(INCOMING_MODEL),
       getJson<readonly PresetDescription[]>('/api/verification-presets'), ActionCatalog.load(),
+      getJson<ServiceStatus>('/api/status'),
     ]);
-    render(container, pickMembers(model, SENDER_MEMBERS), presets, actions);
+    render(container, pickMembers(model, SENDER_MEMBERS), presets, actions, server.baseUri);
   });
 }
 
 function render(
   container: HTMLElement, schema: ModelSchema, presets: readonly PresetDescription[],
-  actions: ActionCatalog,
+  actions: ActionCatalog, baseUri: string,
 ): void {
   const steps = h('div');
   const hint = h('div.hint');
   let preset: PresetDescription | null = null;
   const findPath = (): HTMLInputElement | null => container.querySelector('[name="pathSegment"]');
-  const showHint = (): void => fill(hint, ...renderHint(preset, findPath()?.value ?? ''));
+  const showHint = (): void => {
+    const path = findPath()?.value || '<path>';
+    fill(hint, ...renderHint(preset, `${baseUri}/webhook/in/${path}`));
+  };
   const senderFields = createSenderFields(presets, (chosenPreset) => {
     preset = chosenPreset;
     const path = findPath();
@@ -60,7 +65,8 @@ function render(
       pathSegment: (options) => hintedField(options, HINTS.pathSegment),
       secret: (options) => hintedField(options, HINTS.secret),
     },
-    value: {}, action: 'Next: what is done', extra: [hint],
+    // Without its requests nobody sees, while setting it up, what came and what the action said.
+    value: { inbox: 'all' }, action: 'Next: what is done', extra: [hint],
     save: async (value) => {
       await checkSender(value);
       show(2);
@@ -159,9 +165,8 @@ async function makeSecret({ identifier }: IncomingWebhook): Promise<void> {
   }
 }
 
-function renderHint(preset: PresetDescription | null, path: string): HTMLElement[] {
-  const address = h('p', 'The sender calls ',
-    h('code', `${location.origin}${BASE}/webhook/in/${path === '' ? '<path>' : path}`), '.');
+function renderHint(preset: PresetDescription | null, url: string): HTMLElement[] {
+  const address = h('p', 'The sender calls ', h('code', url), '.');
   if (preset === null) {
     return [address, h('p', 'Without a secret, whoever knows the address can call it. With one, '
       + 'the caller signs each request in the header ', h('code', 'X-Signature'), '.')];

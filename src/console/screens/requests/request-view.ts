@@ -184,7 +184,7 @@ function renderRoute(
   return h('div.card',
     h('h3', `${name} `, routeBadge(route)),
     timeline(attempts.map(runStep), nextAttemptAt),
-    h('p', h('a', { href: href(['deliveries', deliveryId]) }, `Delivery to ${name}`)));
+    h('p', h('a', { href: href(['deliveries', deliveryId]) }, `The delivery of route ${name}`)));
 }
 
 /**

@@ -9,7 +9,7 @@ import { UNLOCK_HINT, isLockedOut } from './access/access-state.ts';
 import type { AccessState } from './access/access-state.ts';
 import { tokenRoutes } from './access/token-routes.ts';
 import { TOKENS, Tokens } from './access/tokens.ts';
-import { Listening } from './app/listening.ts';
+import { Listening, examineForwarding } from './app/listening.ts';
 import type { PreopenedResources } from './app/listening.ts';
 import {
   buildMetrics, certificateMetric, followerMetrics, indexMetrics, storeMetrics,
@@ -369,16 +369,23 @@ type ApiAccess = {
 };
 
 function composeAccess(options: AppOptions, deps: RoomDeps, closers: Closers): ApiAccess {
-  const { logger, settings: { server: { apiToken } } } = deps;
+  const { logger, settings } = deps;
+  const { apiToken } = settings.server;
   const tokens = new Tokens({ ...deps, log: logger });
   closers.add(() => tokens.close());
   const storedVerifier =
     options.allowAnonymous === true ? tokens.createAnonymousVerifier() : tokens;
   const verifier = apiToken === null ? storedVerifier
     : combineVerifiers(createFixedVerifier([apiToken]), storedVerifier);
+  const allowsAnonymous = options.allowAnonymous === true;
   const state = (): AccessState => ({
     isClosed: verifier.isRequired, hasUsableToken: apiToken !== null || tokens.hasReadingToken,
+    allowsAnonymous,
   });
+  const exposure = examineForwarding(settings, verifier.isRequired || allowsAnonymous);
+  if (deps.isServer && exposure !== null) {
+    logger.warning(exposure.problem, { mend: exposure.advice });
+  }
   if (deps.isServer && isLockedOut(state())) {
     logger.warning('nobody has access to the API: it has had a token, and none is good now; '
       + UNLOCK_HINT);

@@ -55,6 +55,25 @@ test('an app that has listened with a token leaves the API closed', async (conte
   assert.ok(!await isOpen());
 });
 
+test('an app that is told of a proxy warns while no token is needed, unless that is meant',
+  async (context) => {
+    const server = { baseUri: 'https://hooks.example.com' };
+    for (const [options, isWarned] of [
+      [{ settings: { server } }, true],
+      [{ settings: { server: { trustProxy: ['192.0.2.1'] } } }, true],
+      [{ settings: { server: { baseUri: 'http://127.0.0.1:8000', trustProxy: [] } } }, false],
+      [{ settings: { server }, allowAnonymous: true }, false],
+      [{ settings: { server: { ...server, apiToken: TOKEN } } }, false],
+    ] as const) {
+      const warnings: string[] = [];
+      const warning = (message: string): unknown => warnings.push(message);
+      const logger = { debug() {}, info() {}, warning, error: warning };
+      await openHookshelf(context, { ...options, logger });
+      assert.equal(warnings.some((line) => line.includes('the API asks for no token')), isWarned,
+        JSON.stringify(options));
+    }
+  });
+
 test('a mounted app remembers its token before the first answer', async (context) => {
   const { open, askMounted, isOpen } = createPlace(context);
   const app = await open(withToken(TOKEN));

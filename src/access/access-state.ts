@@ -8,6 +8,8 @@ export type AccessState = {
   readonly isClosed: boolean;
   /** Whether a token is in the settings, or a good one is stored that may read. */
   readonly hasUsableToken: boolean;
+  /** Whether the operator has said that callers need no token. */
+  readonly allowsAnonymous: boolean;
 };
 
 /** On the control socket alone: callers without access must not learn why. */
@@ -19,8 +21,11 @@ export const UNLOCK_HINT =
 
 /** Parses the response of `ACCESS_STATE_PATH`. */
 export function parseAccessState(body: unknown): AccessState {
-  const { isClosed, hasUsableToken } = isJsonObject(body) ? body : {};
-  return { isClosed: isClosed === true, hasUsableToken: hasUsableToken === true };
+  const { isClosed, hasUsableToken, allowsAnonymous } = isJsonObject(body) ? body : {};
+  return {
+    isClosed: isClosed === true, hasUsableToken: hasUsableToken === true,
+    allowsAnonymous: allowsAnonymous === true,
+  };
 }
 
 export function isLockedOut({ isClosed, hasUsableToken }: AccessState): boolean {

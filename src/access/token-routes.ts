@@ -39,7 +39,7 @@ export function tokenRoutes(tokens: Tokens, state: () => AccessState): readonly 
     {
       method: 'GET', path: ACCESS_STATE_PATH, operationId: 'getAccessState',
       summary: 'Whether the API is closed, and whether any token opens it', access: 'control',
-      responses: [{ status: 200, description: 'isClosed and hasUsableToken' }],
+      responses: [{ status: 200, description: 'An `AccessState`' }],
       handle: (exchange) => exchange.sendJson(200, state()),
     },
     listRoute(tokens, tokenResource.path, 'control'),

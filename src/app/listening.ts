@@ -19,7 +19,7 @@ import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listen
 import type {
   Certificate, ReservedPort, Listener, ServerLimits,
 } from '../server/listening/listener.ts';
-import { isLoopbackName } from '../access/host-check.ts';
+import { isLoopbackName, parseHostName } from '../access/host-check.ts';
 import type { Settings } from '../settings/load-settings.ts';
 
 /** The port and certificate that root has opened before it became the user who serves. */
@@ -235,11 +235,50 @@ export function checkExposure(host: string, settings: Settings, isGuarded: boole
 }
 
 /** Throws `usage` for a configured token that is too short where others can come. */
-export function checkTokenLength(host: string, { server: { apiToken } }: Settings): void {
-  if (isLoopbackName(host) || apiToken === null || apiToken.length >= TOKEN_LENGTH_MIN) return;
+export function checkTokenLength(host: string, settings: Settings): void {
+  if (isLoopbackName(host) || !hasShortToken(settings)) return;
   throw new AppError('usage', `on ${host} the API token must have at least ${TOKEN_LENGTH_MIN} `
-    + 'characters, or it can be guessed: make one with `openssl rand -hex 32`, or with '
-    + 'token:create');
+    + `characters, or it can be guessed: ${LONG_TOKEN_ADVICE}`);
+}
+
+const LONG_TOKEN_ADVICE = 'make one with `openssl rand -hex 32`, or with token:create';
+
+function hasShortToken({ server: { apiToken } }: Settings): boolean {
+  return apiToken !== null && apiToken.length < TOKEN_LENGTH_MIN;
+}
+
+/**
+ * What `checkExposure` refuses off loopback, where the settings tell of a proxy that others come
+ * through: no error, since the proxy may pass on incoming webhooks alone. null: there is nothing
+ * to warn of. `isGuarded` as there.
+ */
+export function examineForwarding(
+  settings: Settings, isGuarded: boolean,
+): { readonly problem: string; readonly advice: string } | null {
+  const sign = describeForwarding(settings);
+  if (sign === null) return null;
+  if (!isGuarded) {
+    return {
+      problem: `${sign}, and the API asks for no token: whoever comes through a proxy can read `
+        + 'and change everything',
+      advice: 'set HOOKSHELF_API_TOKEN, make a token with token:create, or, where the proxy '
+        + 'passes on incoming webhooks alone, give serve --allow-anonymous',
+    };
+  }
+  return !hasShortToken(settings) ? null : {
+    problem: `${sign}, and the API token has fewer than ${TOKEN_LENGTH_MIN} characters: whoever `
+      + 'comes through a proxy can guess it',
+    advice: LONG_TOKEN_ADVICE,
+  };
+}
+
+/** The setting by which callers reach a service on loopback from elsewhere; null: none does. */
+function describeForwarding({ server: { baseUri, trustProxy } }: Settings): string | null {
+  if (baseUri !== null && !isLoopbackName(parseHostName(new URL(baseUri).host))) {
+    return `server.baseUri is ${baseUri}`;
+  }
+  const hasProxy = Array.isArray(trustProxy) ? trustProxy.length > 0 : trustProxy === true;
+  return hasProxy ? 'server.trustProxy tells of a proxy' : null;
 }
 
 function createClosedError(): AppError {

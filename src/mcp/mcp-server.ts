@@ -7,6 +7,7 @@ import { isJsonObject } from '../base/fields.ts';
 import { encodeJson } from '../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import { EVENT_STREAM, EVENT_STREAM_HEADERS } from '../server/event-stream.ts';
+import { FORWARDING_HEADERS } from '../server/exchange/client-address.ts';
 import { callApiAnyStatus, openResponse, type ApiTarget } from '../server/local/api-call.ts';
 import { createMemoryTarget } from '../server/local/memory-target.ts';
 import {
@@ -26,6 +27,8 @@ import { makeWebhookTools } from './webhook-tools.ts';
 
 const JSON_HEADERS = ['Content-Type', 'application/json'] as const;
 const COMMENT_MS = 15_000;
+/** The headers that say who calls. */
+const PASSED_ON_HEADERS = ['authorization', ...FORWARDING_HEADERS];
 
 export type McpOptions = {
   /** Whether this process serves, so that requests can come while a tool waits. */
@@ -142,9 +145,11 @@ export class McpServer {
 
   /** The API as the caller may use it: by his token, and by the way that he came in. */
   #createApi(exchange: Exchange): CallerApi {
-    const { authorization } = exchange.request.headers;
+    const { headers: callersHeaders } = exchange.request;
+    const passedOn = PASSED_ON_HEADERS.filter((name) => callersHeaders[name] !== undefined)
+      .map((name) => [name, String(callersHeaders[name])]);
     const headers = {
-      ...authorization === undefined ? {} : { authorization },
+      ...Object.fromEntries(passedOn),
       'x-request-id': exchange.requestId, [VIA_HEADER]: VIA_MCP,
     };
     return {

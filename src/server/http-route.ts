@@ -233,7 +233,8 @@ export interface Exchange {
   readonly grant: Grant | null;
   /**
    * The name of the token; without a token `socket` for a command on the control socket,
-   * `local` for this process and this machine, `anonymous` for anybody else.
+   * `local` for this process and this machine, `anonymous` for anybody else, also through a proxy
+   * on this machine.
    */
   readonly caller: string;
   readonly clientAddress: string;

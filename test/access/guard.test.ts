@@ -64,6 +64,21 @@ test('the access log names the token of a caller, and shows nothing of it', asyn
   assert.doesNotMatch(JSON.stringify(server.logged), /t-read|s3cret|wrong/);
 });
 
+test('whom a proxy passes on is nobody of this machine, whatever the proxy is trusted to say',
+  async () => {
+    for (const trustProxy of [false, true]) {
+      await using server = await start({}, { accessLog: 'all', trustProxy });
+      for (const [headers, who] of [
+        [{}, 'local'], [{ 'X-Forwarded-For': '203.0.113.7' }, 'anonymous'],
+        [{ Forwarded: 'for=203.0.113.7' }, 'anonymous'],
+        [{ 'X-Forwarded-For': '127.0.0.1' }, 'anonymous'],
+      ] as const) {
+        await rawRequest(server, 'GET', '/api/books', headers);
+        assert.equal(server.logged.at(-1)?.fields?.['who'], who, JSON.stringify(headers));
+      }
+    }
+  });
+
 test('each route asks for its scope, and scopes include the smaller ones', async () => {
   const tokens = combineVerifiers(stored, createFixedVerifier(['s3cret']));
   await using server = await start({ tokens });

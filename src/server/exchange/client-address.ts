@@ -55,6 +55,17 @@ function* listNodesFromRight({ headers }: IncomingMessage): Generator<string> {
   else for (const element of listItemsFromRight(forwarded ?? '')) yield parseForParameter(element);
 }
 
+/** The headers in which proxies say for whom they pass a request on. */
+export const FORWARDING_HEADERS = ['x-forwarded-for', 'forwarded'];
+
+/**
+ * Whether a proxy has passed the request on: its client may be anywhere. No proxy need be trusted
+ * for it, as a client who writes such a header himself only loses by it.
+ */
+export function isForwarded({ headers }: IncomingMessage): boolean {
+  return FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
+}
+
 function* listItemsFromRight(list: string): Generator<string> {
   let end = list.length;
   while (end >= 0) {

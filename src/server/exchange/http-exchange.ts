@@ -17,7 +17,7 @@ import {
   addAcceptHeaders, checkMediaType, checkUnread, findConsumedJson, parseJsonBody, readWholeBody,
 } from './read-body.ts';
 import { readBodyChunks } from './body-stream.ts';
-import type { ClientAddressResolver } from './client-address.ts';
+import { isForwarded, type ClientAddressResolver } from './client-address.ts';
 import { discardInput, endConnection, hasFailed } from './connection-end.ts';
 import { formatHeaders, parseHeaderText } from './header-text.ts';
 import type { Meter } from '../metrics/metrics.ts';
@@ -124,7 +124,10 @@ export class HttpExchange implements Exchange {
   }
 
   get caller(): string {
-    return this.grant?.name ?? CALLERS[this.entrance];
+    if (this.grant !== null) return this.grant.name;
+    const entrance =
+      this.entrance === 'loopback' && isForwarded(this.request) ? 'network' : this.entrance;
+    return CALLERS[entrance];
   }
 
   get clientAddress(): string {

@@ -294,6 +294,22 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
       assert.equal(access?.status, status);
       assert.match(access?.detail ?? '', detail);
     }
+    for (const [setting, value] of [
+      ['BASE_URI', 'https://hooks.example.com'], ['TRUST_PROXY', 'true'],
+    ]) {
+      const proxied = {
+        HOOKSHELF_SERVER_PORT: port, [`HOOKSHELF_SERVER_${setting}`]: String(value),
+      };
+      for (const [token, status, detail] of [
+        [{}, 'warning', /asks for no token: whoever comes through a proxy can read and change /],
+        [{ HOOKSHELF_API_TOKEN: 'short' }, 'warning', /fewer than 16 characters: .* guess it$/],
+        [{ HOOKSHELF_API_TOKEN: 'a'.repeat(32) }, 'ok', /is closed to callers without a token$/],
+      ] as const) {
+        const access = (await look({ ...proxied, ...token })).get('access');
+        assert.equal(access?.status, status, `${setting} ${access?.detail}`);
+        assert.match(access?.detail ?? '', detail);
+      }
+    }
 
     mkdirSync(place.data);
     chmodSync(place.data, 0o755);

@@ -6,7 +6,7 @@ import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
 import type { AccessState } from '../../../access/access-state.ts';
-import { checkExposure } from '../../../app/listening.ts';
+import { checkExposure, examineForwarding } from '../../../app/listening.ts';
 import { TOKEN_LIST_PATH } from '../../../access/token-resource.ts';
 import { decodeTokens, mayRead, type Token } from '../../../access/token.ts';
 import { TOKENS } from '../../../access/tokens.ts';
@@ -43,14 +43,17 @@ export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding
   const refusal = explainRefusal(settings, isClosed);
   if (refusal !== null) return failed(refusal, '');
   // A unit has variables of its own, such as those of its EnvironmentFile.
-  if (!isClosed && !settings.server.mcp) {
+  const state = {
+    isClosed,
+    hasUsableToken: hasConfigured || tokens.some((token) => mayRead(token, io.now())),
+    allowsAnonymous: false,
+  };
+  const finding = describe(state, settings);
+  if (!isClosed && finding.status === 'ok') {
     return ok('the API asks for no token, unless a server is started with one: this command does '
       + 'not see the variables of a unit');
   }
-  return describe({
-    isClosed,
-    hasUsableToken: hasConfigured || tokens.some((token) => mayRead(token, io.now())),
-  }, settings);
+  return finding;
 }
 
 /** Why a start on the host of the settings is refused for who could call it; null: it is not. */
@@ -127,9 +130,11 @@ async function readTokens(subject: DoctorSubject): Promise<readonly (JsonObject 
     : expectObjects(await server.ask(TOKEN_LIST_PATH));
 }
 
-function describe(state: AccessState, { server }: Settings): DoctorFinding {
+function describe(state: AccessState, settings: Settings): DoctorFinding {
   if (isLockedOut(state)) return warning(LOCKED_OUT_PROBLEM, UNLOCK_HINT);
-  if (server.mcp && !state.isClosed) {
+  const exposure = examineForwarding(settings, state.isClosed || state.allowsAnonymous);
+  if (exposure !== null) return warning(exposure.problem, exposure.advice);
+  if (settings.server.mcp && !state.isClosed) {
     return warning('POST /mcp lets every program do everything, without a token',
       'make one with token:create');
   }

@@ -70,9 +70,19 @@ export function findWebhooksWithoutSecret(webhooks: readonly JsonObject[]): stri
   return webhooks.flatMap((webhook) => {
     const { name, pathSegment, verification, hasSecret } = webhook;
     if (!isJsonObject(verification) || hasSecret !== false) return [];
-    const remedy = bringsSecret(webhook) ? '. Its sender brings it: '
-      + `hookshelf incomingwebhook:await-secret ${String(name ?? pathSegment)}` : '';
-    return [`the incoming webhook ${String(name ?? pathSegment)} has no secret, which the preset `
-      + `${String(verification['preset'])} needs: it refuses every request${remedy}`];
+    const label = String(name ?? pathSegment);
+    return [`the incoming webhook ${label} has no secret, which the preset `
+      + `${String(verification['preset'])} needs: it refuses every request. `
+      + describeSecretRemedy(webhook, label)];
   });
+}
+
+function describeSecretRemedy(webhook: JsonObject, label: string): string {
+  if (bringsSecret(webhook)) {
+    return `Its sender brings it: hookshelf incomingwebhook:await-secret ${label}`;
+  }
+  const update = `hookshelf incomingwebhook:update ${label}`;
+  return chooseSecretShape(webhook).problem === undefined
+    ? `To give it one: ${update} --generate-secret`
+    : `Its sender makes it: ${update} --secret-file <path>`;
 }

@@ -139,6 +139,14 @@ for (const way of WAYS) {
     await run(0, 'incomingwebhook:update', 'pay', '--preset', 'github', '--unset', 'secret');
     const sentence = /incoming webhook pay has no secret, which the preset github needs/;
     assert.match((await place.run(['incomingwebhook:list'])).stderr, sentence);
+    const createWithout = async (preset: string): Promise<string> => (await place.run(
+      ['incomingwebhook:create', '--path-segment', preset, '--action-config', 'log', '--preset',
+        preset])).stderr;
+    assert.match(await createWithout('github'),
+      /github has no secret.*: hookshelf incomingwebhook:update github --generate-secret$/m);
+    assert.match(await createWithout('stripe'), /update stripe --secret-file <path>$/m);
+    const named = await place.run(['incomingwebhook:update', 'github', '--name', 'github']);
+    assert.deepEqual([named.code, /no secret/.test(named.stderr)], [0, false]);
     const doctor = (await place.run(['doctor', '--json'])).stdout;
     const isServed = !doctor.includes('looked at while a server runs');
     assert.equal(sentence.test(doctor), isServed, doctor);

@@ -41,8 +41,8 @@ async function checkSenders(server: RunningServer): Promise<DoctorFinding> {
   const webhooks = expectObjects(await server.ask(incomingResource.path));
   const [first, ...others] = findWebhooksWithoutSecret(webhooks);
   if (first === undefined) return ok('every webhook that needs a secret has one');
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  return warning(`${first}${more}`, 'set it: incomingwebhook:update <name> --secret-file <file>');
+  const more = others.length === 0 ? '' : `${others.length} more are told by incomingwebhook:list`;
+  return warning(first, more);
 }
 
 /** Finds webhooks on `*` alone, which get every event except those about hookshelf itself. */

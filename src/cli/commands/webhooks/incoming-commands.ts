@@ -29,15 +29,20 @@ export const INCOMING: WebhookKind = {
   resolveAddress: async (context, webhook) =>
     formatValue((await fetchExamples(context, webhook))['url']),
   noteChange: async ({ output }, before, after) => {
-    if (after === null || !isOpen(after) || (before !== null && isOpen(before))) return;
-    output.note('it has no secret: whoever knows its address can call it; '
-      + `incomingwebhook:update ${webhookLabel(after)} --generate-secret gives it one`);
+    if (after === null) return;
+    const problemsBefore = before === null ? [] : describeMissingSecret(before);
+    for (const sentence of describeMissingSecret(after)) {
+      if (!problemsBefore.includes(sentence)) output.note(sentence);
+    }
   },
 };
 
-/** Whether no request to the webhook is verified. */
-function isOpen({ hasSecret, verification = null }: JsonObject): boolean {
-  return hasSecret !== true && verification === null;
+/** What a webhook without a secret does with requests; empty: it has one. */
+function describeMissingSecret(webhook: JsonObject): string[] {
+  const { hasSecret, verification = null } = webhook;
+  if (hasSecret === true || verification !== null) return findWebhooksWithoutSecret([webhook]);
+  return ['it has no secret: whoever knows its address can call it; '
+    + `incomingwebhook:update ${webhookLabel(webhook)} --generate-secret gives it one`];
 }
 
 /** Prints the list, and on stderr the webhooks that reject all requests as they lack a secret. */

@@ -109,6 +109,11 @@ function createUnknownCommandError(name: string, commands: readonly CommandSpec[
   // `webhook:list` is the end of two names.
   const ends = names.filter((other) => other.endsWith(name));
   const near = ends.length > 0 ? ends.join(' or ') : findNearest(name, names);
+  // `npm start -p 9000` keeps -p for itself.
+  if (/^\d+$/.test(name)) {
+    return new AppError('usage', `unknown command "${name}"; for a port give --port ${name}, `
+      + `with npm \`npm start -- --port ${name}\``);
+  }
   const hint = near === null ? 'see hookshelf help' : `did you mean ${near}?`;
   return new AppError('usage', `unknown command "${name}"; ${hint}`);
 }

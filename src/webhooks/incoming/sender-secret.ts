@@ -6,7 +6,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { WriteCause } from '../../resources/resource.ts';
 import type { SecretShape, SecretShapeChoice } from '../members/secret-members.ts';
-import { explainUnknownPreset, findPreset, readScheme } from '../senders/presets/preset-table.ts';
+import { findPreset, readScheme } from '../senders/presets/preset-table.ts';
 
 /** The member of a stored webhook that says until when the secret of a handshake is taken. */
 export type AwaitedSecret = { readonly secretAwaitedUntil?: string };
@@ -16,9 +16,8 @@ export function chooseSecretShape({ verification }: JsonObject): SecretShapeChoi
   if (!isJsonObject(verification)) return { shape: 'hex' };
   const { preset: name, scheme } = verification;
   const preset = findPreset(String(name));
-  if (preset === undefined) {
-    return { problem: `is needed: ${explainUnknownPreset(String(name))}` };
-  }
+  // Saving refuses such a preset by its name, whatever the secret.
+  if (preset === undefined) return { shape: 'hex' };
   const shape = preset.scheme === null ? findKeyShape(scheme) : preset.newSecret ?? null;
   if (shape !== null) return { shape };
   return {

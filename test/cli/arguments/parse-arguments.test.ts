@@ -11,6 +11,7 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
   [['book:lst'], /unknown command "book:lst"; did you mean book:list\?/],
   [['webhook:list'],
     /"webhook:list"; did you mean incomingwebhook:list or outgoingwebhook:list\?/],
+  [['9000'], /unknown command "9000"; for a port give --port 9000, with npm `npm start -- -/],
   [['frobnicate'], /unknown command "frobnicate"; see hookshelf help/],
   [['--prt', '9000'], /unknown option --prt of serve; did you mean --port\?/],
   [['-port', '9000'], /unknown option -port of serve; did you mean --port\?/],

@@ -197,11 +197,13 @@ test('makes a secret in the shape that the preset wants', () => inPlace(ALONE, a
     [/--secret-file is needed: only the sender \(Stripe\) can make it, and shows it here: \w/,
       ['--preset', 'stripe']],
     [/only the sender/, ['--preset', 'custom', '--verification', scheme('ed25519', 'hex')]],
-    [/"githup" is not a known preset.*github/, ['--preset', 'githup']],
+    [/^hookshelf: \/verification\/preset: "githup" is not a known preset.*github/,
+      ['--preset', 'githup']],
   ];
   for (const [reason, words] of refusals) {
     const refused = await run([...create, 'refused', ...words]);
-    assert.deepEqual([refused.code, refused.stdout], [2, '']);
+    assert.notEqual(refused.code, 0);
+    assert.equal(refused.stdout, '');
     assert.match(refused.stderr, reason);
     assert.match((await run(['incomingwebhook:update', 'hook-0', ...words])).stderr, reason);
   }

@@ -157,6 +157,9 @@ for (const way of WAYS) {
       const unquoted = await place.run([...create, '{"a": {{ b }}}']);
       assert.equal(unquoted.code, 2);
       assert.match(unquoted.stderr, /--payload-template: put the placeholder in quotes.*column 7/);
+      const plain = await place.run([...create, 'New: {{ data.a }}']);
+      assert.deepEqual([plain.code, /quotes/.test(plain.stderr)], [2, false]);
+      assert.match(plain.stderr, /column 1: .*; for plain text give --content-type text\/plain$/m);
       const malformed = await place.run([...create, '{"a":}']);
       assert.deepEqual([malformed.code, /line 1, column 6/.test(malformed.stderr)], [2, true]);
       assert.equal((await place.run(['outgoingwebhook:delete', '--id', id])).code, 0);

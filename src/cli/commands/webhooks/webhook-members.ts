@@ -2,7 +2,7 @@
  * Reads the members of webhooks whose options are not read as the kind of the member asks: members
  * with several options, and those that people write shorter than JSON. Each throws `usage`.
  */
-import { AppError } from '../../../base/errors.ts';
+import { AppError, messageOf } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { parseJson } from '../../../base/json/parse.ts';
 import { isSecretName } from '../../../base/log.ts';
@@ -97,8 +97,17 @@ async function readTemplate(context: CommandContext): Promise<string> {
   if (contentType === null || !isJsonType(contentType)) {
     return readPlainOption(context, 'payload-template');
   }
-  const { bytes } = await readJsonOption(context, 'payload-template',
-    { inlineSecrets: 'accepted', parse: parseTemplateJson });
+  const parse = (json: Buffer): unknown => {
+    try {
+      return parseTemplateJson(json);
+    } catch (thrown) {
+      if (args.has('content-type')) throw thrown;
+      throw new AppError('malformed', `${messageOf(thrown)}; for plain text give --content-type `
+        + 'text/plain');
+    }
+  };
+  const { bytes } =
+    await readJsonOption(context, 'payload-template', { inlineSecrets: 'accepted', parse });
   return bytes.toString('utf8');
 }
 

@@ -123,7 +123,8 @@ export function parseTemplateJson(bytes: Buffer): unknown {
   } catch (thrown) {
     const text = bytes.toString('utf8').replace(/^\ufeff/, '');
     const index = findUnquotedPlaceholder(text);
-    if (index === -1) throw thrown;
+    // A text that begins otherwise is no JSON with or without the quotes.
+    if (index === -1 || !/^\s*[[{"]/.test(text)) throw thrown;
     throw createTemplateError(text, index,
       'put the placeholder in quotes, as in "{{ path.to.value }}": alone '
       + 'in its string it becomes the value itself');

@@ -80,14 +80,25 @@ export function naiveSuggestions(books: readonly NaiveBook[], q: string): readon
 }
 
 export function naiveDuplicates(books: readonly NaiveBook[], by: string): readonly object[] {
-  const keyOf = ({ isbn, title, authors: [first], bookEdition = '' }: NaiveBook): string =>
-    [...by === 'isbn' ? [isbn] : [naiveFold(title), naiveKey(first?.name ?? '')], bookEdition]
-      .join('|');
   const sorted = [...books].sort((left, right) => left.id < right.id ? -1 : 1)
     .filter(({ isbn }) => by === 'title' || isbn !== undefined);
-  return [...new Set(sorted.map(keyOf))]
-    .map((key) => sorted.filter((book) => keyOf(book) === key))
+  const split = (group: readonly NaiveBook[], read: (book: NaiveBook) => string | undefined) => {
+    const texts = [...new Set(group.map(read).filter((text) => text !== undefined))];
+    const textOf = (book: NaiveBook): string | undefined => read(book) ?? texts[0];
+    return [...new Set(group.map(textOf))].map((text) =>
+      group.filter((book) => textOf(book) === text));
+  };
+  const splitTitle = ({ title }: NaiveBook) => {
+    const [start, ...others] = naiveFold(title).split(': ');
+    return [start?.trim(), ...others.length === 0 || by === 'isbn' ? [] : [others.join(': ')]];
+  };
+  const keyOf = (book: NaiveBook): string => by === 'isbn' ? String(book.isbn)
+    : `${splitTitle(book)[0]}|${naiveKey(book.authors[0]?.name ?? '')}`;
+  return split(sorted, keyOf)
+    .flatMap((group) => split(group, (book) => splitTitle(book)[1]))
+    .flatMap((group) => split(group, ({ bookEdition }) => bookEdition))
     .filter((group) => group.length > 1)
+    .sort(([left], [right]) => String(left?.id) < String(right?.id) ? -1 : 1)
     .map((group) => ({ books: group.map((book) =>
       naiveSelect(book, 'title,authors,isbn,bookEdition,updatedAt')) }));
 }

@@ -1,6 +1,7 @@
 /**
  * Duplicates: groups of books with the same ISBN, or with the same title and first author. Books
- * whose `bookEdition` differs are no duplicates.
+ * whose `bookEdition` differs are no duplicates, nor are those of one title whose subtitles behind
+ * `: ` differ. A book without one is in the group of the first book of its key that has one.
  *
  * They are found in three steps. A scan notes the slot of each book and a hash of its key: 16 bytes
  * a book. The books are sorted by hash: 8 bytes more. Of those that share a hash the keys
@@ -27,7 +28,7 @@ import { DUPLICATE_MEMBERS, duplicatesParameter } from '../query/query-parameter
 import type { DuplicateKey } from '../query/query-parameters.ts';
 import { selectMembers } from '../query/select-members.ts';
 import { readBookEdition, readIsbn } from '../query/stored-fields.ts';
-import { readTitleKey } from '../query/title-key.ts';
+import { readTitleKey, splitTitleKey } from '../query/title-key.ts';
 import { eachMatch, searchMatches } from './match-scan.ts';
 
 /** The slots of all groups, one group after the other. */
@@ -39,8 +40,15 @@ type DuplicateGroups = {
   readonly positions: NumberList;
 };
 
-/** The books of one group, and where its first stands among all. */
-type GroupSlots = { readonly position: number; readonly slots: number[] };
+/** A book that shares its hash with another, and where it stands among all. */
+type KeyedBook = { readonly slot: number; readonly position: number } & BookKey;
+
+/** What duplicates share, and what keeps books apart that share it. */
+type BookKey = {
+  readonly key: string;
+  readonly subtitle: string | null;
+  readonly edition: string | null;
+};
 
 /** The slots of the books that have a key, in id order, and the hashes of their keys. */
 type HashedSlots = { readonly slots: NumberList; readonly hashes: NumberList };
@@ -90,10 +98,10 @@ function* hashKeys(search: MatchSearch, by: DuplicateKey): Steps<HashedSlots> {
   const slots = new NumberList();
   const hashes = new NumberList();
   yield* eachMatch(search, (bytes, slot) => {
-    const key = readKey(bytes, by);
-    if (key === null) return;
+    const bookKey = readKey(bytes, by);
+    if (bookKey === null) return;
     slots.push(slot);
-    hashes.push(crc32(key));
+    hashes.push(crc32(bookKey.key));
   });
   return { slots, hashes };
 }
@@ -114,60 +122,76 @@ function* groupByKey(
   let bytesRead = 0;
   for (let start = 0, end = 0; start < order.length; start = end) {
     const isShared = hashAt(start + 1) === hashAt(start);
-    const groupsByKey = new Map<string, GroupSlots>();
+    const books: KeyedBook[] = [];
     for (end = start; hashAt(end) === hashAt(start); end += 1) {
       const position = order[end] ?? 0;
       const slot = slots.at(position);
       const bytes = isShared ? collection.bytesAt(slot) : undefined;
-      const key = bytes === undefined ? null : readKey(bytes, by);
+      const bookKey = bytes === undefined ? null : readKey(bytes, by);
       // A book that has another key now was changed meanwhile.
-      if (key !== null && crc32(key) === hashAt(start)) {
+      if (bookKey !== null && crc32(bookKey.key) === hashAt(start)) {
         changes.keepUntilTaken(slot);
-        addToGroup(groupsByKey, key, slot, position);
+        books.push({ slot, position, ...bookKey });
       }
       bytesRead += SLOT_BYTES + (bytes?.length ?? 0);
       if (bytesRead < BYTES_PER_YIELD) continue;
       bytesRead = 0;
       yield;
     }
-    for (const group of groupsByKey.values()) yield* addGroup(groups, group, changes);
+    for (const group of splitGroups(books)) yield* addGroup(groups, group, changes);
   }
   return groups;
 }
 
-function addToGroup(
-  groupsByKey: Map<string, GroupSlots>, key: string, slot: number, position: number,
-): void {
-  const group = groupsByKey.get(key);
-  if (group === undefined) groupsByKey.set(key, { position, slots: [slot] });
-  else group.slots.push(slot);
+/** The groups of books of one hash; each keeps their order. */
+function splitGroups(books: readonly KeyedBook[]): readonly (readonly KeyedBook[])[] {
+  return groupBooks(books, ({ key }) => key)
+    .flatMap((group) => groupBooks(group, ({ subtitle }) => subtitle))
+    .flatMap((group) => groupBooks(group, ({ edition }) => edition));
+}
+
+/** Books without a text are in the group of the first text. */
+function groupBooks(
+  books: readonly KeyedBook[], readApart: (book: KeyedBook) => string | null,
+): readonly (readonly KeyedBook[])[] {
+  const firstText = books.map(readApart).find((text) => text !== null) ?? null;
+  const groups = new Map<string | null, KeyedBook[]>();
+  for (const book of books) {
+    const text = readApart(book) ?? firstText;
+    const group = groups.get(text);
+    if (group === undefined) groups.set(text, [book]);
+    else group.push(book);
+  }
+  return [...groups.values()];
 }
 
 /** Adds a group of two books or more; the book of another is not kept. */
 function* addGroup(
-  groups: DuplicateGroups, { position, slots }: GroupSlots, changes: ConcurrentChanges,
+  groups: DuplicateGroups, books: readonly KeyedBook[], changes: ConcurrentChanges,
 ): Steps<void> {
-  const [first = -1] = slots;
-  if (slots.length < 2) {
-    changes.take(first);
+  const [first, second] = books;
+  if (first === undefined) return;
+  if (second === undefined) {
+    changes.take(first.slot);
     return;
   }
   groups.starts.push(groups.slots.length);
-  groups.positions.push(position);
-  for (const slot of slots) {
+  groups.positions.push(first.position);
+  for (const { slot } of books) {
     groups.slots.push(slot);
     if (groups.slots.length % SLOTS_PER_YIELD === 0) yield;
   }
 }
 
-/** The key that duplicates share; null when the book has none. */
-function readKey(bytes: Buffer, by: DuplicateKey): string | null {
-  const edition = readBookEdition(bytes) ?? '';
+/** Null when the book has no key. */
+function readKey(bytes: Buffer, by: DuplicateKey): BookKey | null {
+  const edition = readBookEdition(bytes);
   if (by === 'isbn') {
     const isbn = readIsbn(bytes);
-    return isbn === null ? null : JSON.stringify([isbn, edition]);
+    return isbn === null ? null : { key: isbn, subtitle: null, edition };
   }
-  return JSON.stringify([...readTitleKey(bytes), edition]);
+  const { key, subtitle } = splitTitleKey(readTitleKey(bytes));
+  return { key: JSON.stringify(key), subtitle, edition };
 }
 
 /**

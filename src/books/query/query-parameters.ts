@@ -20,7 +20,7 @@ export const duplicatesParameter = {
   name: 'by', in: 'query', isRequired: true,
   schema: { kind: 'string', values: ['isbn', 'title'] },
   description: '`isbn`, or `title`: title and first author. Books whose `bookEdition` differs '
-    + 'are no duplicates.',
+    + 'are no duplicates, nor, by `title`, those that differ in what stands behind `: `.',
 } as const satisfies ParameterSpec;
 export type DuplicateKey = AnswerOf<typeof duplicatesParameter.schema>;
 /** The members of a book in a group of duplicates. */

@@ -2,7 +2,9 @@
  * Titles and first authors as they are compared to find the same book twice: without case,
  * accents, variants of presentation and runs of white space, of which many formats make a blank;
  * the initials of authors may be written in any way, and the family may come first, as in
- * `Ende, Michael`. Duplicates and imports agree in what is the same. Pure.
+ * `Ende, Michael`. Duplicates and imports agree in what is the same, and in what keeps two books
+ * apart that have it in common: two editions, and two subtitles. A book that says none is not kept
+ * apart from any other. Pure.
  */
 import { foldBlanks } from '../../base/text/fold-blanks.ts';
 import { fold } from '../../base/text/fold.ts';
@@ -14,6 +16,24 @@ export type TitleKey = readonly [title: string, firstAuthor: string];
 /** `authorName` is empty for a book without authors. */
 export function createTitleKey(title: string, authorName: string): TitleKey {
   return [foldBlanks(fold(title)), foldBlanks(joinInitials(fold(putFamilyLast(authorName))))];
+}
+
+/** Whether two books are kept apart by a text of theirs; null is that of a book that has none. */
+export function areApart(text: string | null, otherText: string | null): boolean {
+  return text !== null && otherText !== null && text !== otherText;
+}
+
+const SUBTITLE_SEPARATOR = ': ';
+
+/** The key of the title before its subtitle, `sapiens` of `sapiens: a brief history`, and that. */
+export function splitTitleKey(
+  titleKey: TitleKey,
+): { readonly key: TitleKey; readonly subtitle: string | null } {
+  const [title, firstAuthor] = titleKey;
+  const end = title.indexOf(SUBTITLE_SEPARATOR);
+  const start = title.slice(0, Math.max(end, 0)).trim();
+  return start === '' ? { key: titleKey, subtitle: null }
+    : { key: [start, firstAuthor], subtitle: title.slice(end + SUBTITLE_SEPARATOR.length) };
 }
 
 /** `Michael Ende` of `Ende, Michael`: good enough to compare a name that has one comma. */

@@ -423,6 +423,34 @@ test('of several books a record is the one with its own id, and another is told'
     [0, 1, { sameIsbn: told }]);
 });
 
+type AlikeBook = readonly [told: string, book: object, row: string, remarks: object];
+
+const ALIKE_BOOKS: readonly AlikeBook[] = [
+  ['an edition beside none', { isbn: '9780439023481', bookEdition: '1st' }, 'X,9780439023481,',
+    { sameIsbn: 1 }],
+  ['another edition', { isbn: '9780439023481', bookEdition: '1st' }, 'X,9780439023481,2nd', {}],
+  ['a subtitle beside none', {}, 'A: B,,1st', { sameTitle: 1 }],
+  ['none beside a subtitle', { title: 'A: B', bookEdition: '1st' }, 'A,,', { sameTitle: 1 }],
+  ['another subtitle', { title: 'A: C' }, 'A: B,,', {}],
+  ['a title of another edition', { bookEdition: '1st' }, 'A,,2nd', {}],
+];
+for (const [told, book, row, remarks] of ALIKE_BOOKS) {
+  test(`an import tells books that duplicates list: ${told}`, async () => {
+    await server.ask('POST', '/api/books',
+      JSON.stringify({ title: 'A', authors: [{ name: 'Y' }], ...book }));
+    const [title, ...cells] = row.split(',');
+    const { count } = await importFile(
+      `title,authors,isbn,bookEdition\n${title},Y,${cells.join(',')}\n`, '?format=csv');
+    const { sameIsbn, sameTitle } = count;
+    assert.deepEqual(JSON.parse(JSON.stringify({ sameIsbn, sameTitle })), remarks);
+    for (const [by, remark] of [['isbn', 'sameIsbn'], ['title', 'sameTitle']] as const) {
+      const { text } = await server.ask('GET', `/api/books/duplicates?by=${by}`);
+      if (remark in remarks) assert.equal(JSON.parse(text).length, 1, by);
+      else if (Object.keys(remarks).length === 0) assert.deepEqual(JSON.parse(text), [], by);
+    }
+  });
+}
+
 test('what a source says no more stays, and is told as unchanged', async () => {
   const file = (rating: string, review: string): string =>
     `Book Id,Title,Author,My Rating,My Review\n7,A,B,${rating},${review}\n`;

@@ -8,9 +8,11 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { decodeRecord } from '../../../resources/record.ts';
 import { formatSourceId } from '../../merged-ids.ts';
 import {
-  readDatePublished, readIsbn, readMergedIds, readMetadataWith,
+  readBookEdition, readDatePublished, readIsbn, readMergedIds, readMetadataWith,
 } from '../../query/stored-fields.ts';
-import { createTitleKey, readTitleKey } from '../../query/title-key.ts';
+import {
+  areApart, createTitleKey, readTitleKey, splitTitleKey,
+} from '../../query/title-key.ts';
 import type { TitleKey } from '../../query/title-key.ts';
 import { WORK_YEAR_FORMATS } from '../format-list.ts';
 import type { ImportRecord } from '../import-record.ts';
@@ -119,7 +121,9 @@ export const ISBN_KEYS: MatchKeys = {
   readRecord: ({ fields: { isbn } }) => toKeys(isbn),
 };
 
-const SAME_ISBN_KEYS: MatchKeys = { ...ISBN_KEYS, remark: 'sameIsbn' };
+const SAME_ISBN_KEYS: MatchKeys = {
+  ...ISBN_KEYS, mayMatch: mayBeSameEdition, remark: 'sameIsbn',
+};
 
 const TITLE_KEYS: MatchKeys = {
   name: 'title',
@@ -127,19 +131,24 @@ const TITLE_KEYS: MatchKeys = {
   readRecord: ({ fields }) => [joinLines(...createRecordTitleKey(fields), yearOf(fields))],
 };
 
-const TITLE_ALONE_KEYS: MatchKeys = {
-  name: 'title without year',
-  readStored: (bytes) => [joinLines(...readTitleKey(bytes))],
-  readRecord: ({ fields }) => [joinLines(...createRecordTitleKey(fields))],
-};
-
 const SAME_TITLE_KEYS: MatchKeys = {
-  ...TITLE_ALONE_KEYS,
+  name: 'title without subtitle',
+  readStored: (bytes) => [joinLines(...splitTitleKey(readTitleKey(bytes)).key)],
   // A title alone says little.
-  readRecord: (record) => isEmptyList(record.fields['authors'])
-    ? NO_KEYS : TITLE_ALONE_KEYS.readRecord(record),
+  readRecord: ({ fields }) => isEmptyList(fields['authors'])
+    ? NO_KEYS : [joinLines(...splitTitleKey(createRecordTitleKey(fields)).key)],
+  mayMatch: (record, bytes) => mayBeSameEdition(record, bytes)
+    && !areApart(splitTitleKey(createRecordTitleKey(record.fields)).subtitle,
+      splitTitleKey(readTitleKey(bytes)).subtitle),
   remark: 'sameTitle',
 };
+
+/** Duplicates are told by the same rule (aggregates/duplicates.ts). */
+export function mayBeSameEdition(
+  { fields: { bookEdition } }: Pick<ImportRecord, 'fields'>, bytes: Buffer,
+): boolean {
+  return !areApart(textOrNull(bookEdition), readBookEdition(bytes));
+}
 
 /**
  * Title and first author alone, where the record or the book has no year of an edition. The last
@@ -147,7 +156,9 @@ const SAME_TITLE_KEYS: MatchKeys = {
  * own.
  */
 const YEARLESS_KEYS: MatchKeys = {
-  ...TITLE_ALONE_KEYS,
+  name: 'title without year',
+  readStored: (bytes) => [joinLines(...readTitleKey(bytes))],
+  readRecord: ({ fields }) => [joinLines(...createRecordTitleKey(fields))],
   mayMatch: ({ fields }, bytes) => yearOf(fields) === '' || readYear(bytes) === ''
     || isWorkOrEdition(fields, bytes),
 };

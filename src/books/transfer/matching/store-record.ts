@@ -13,7 +13,7 @@ import type { BookStaging } from './book-staging.ts';
 import { createVersion, hasMembers } from './book-version.ts';
 import { describeChanges, describeStaying } from './describe-changes.ts';
 import { putDigests } from './last-import.ts';
-import { ISBN_KEYS } from './match-key.ts';
+import { ISBN_KEYS, mayBeSameEdition } from './match-key.ts';
 import type { MatchKeys } from './match-key.ts';
 import { findBookId } from './own-export.ts';
 
@@ -101,18 +101,19 @@ function findMatch(deps: StoreDeps, record: ImportRecord): BookMatch {
   for (const [rank, matchKeys] of keys.entries()) {
     const recordKeys = matchKeys.readRecord(record);
     const ids = findByKeys(books, rank, recordKeys);
-    const [id] = ids;
+    const mayMatch = (other: string): boolean =>
+      matchKeys.mayMatch?.(record, getBytes(books, other)) ?? true;
     const { remark } = matchKeys;
     if (remark !== undefined) {
-      if (id === undefined) continue;
-      return { kind: 'none', knownBy, alike: { remark, id } };
+      const alikeId = ids.find(mayMatch);
+      if (alikeId === undefined) continue;
+      return { kind: 'none', knownBy, alike: { remark, id: alikeId } };
     }
+    const [id] = ids;
     if (recordKeys.length > 0 && knownBy !== 'keys') {
       knownBy = matchKeys.areWording === true ? 'wording' : 'keys';
     }
     if (id === undefined) continue;
-    const mayMatch = (other: string): boolean =>
-      matchKeys.mayMatch?.(record, getBytes(books, other)) ?? true;
     if (!ids.some(mayMatch)) continue;
     if (matchKeys.areMerged === true) return { kind: 'merged', id };
     return ids.length === 1 ? { kind: 'book', id } : chooseOwn(deps, record, matchKeys, ids);
@@ -135,7 +136,8 @@ function chooseOwn(
   const isChosen = id !== undefined && second === undefined
     && matchKeys.readStored(getBytes(books, id)).some((key) => recordKeys.includes(key));
   if (!isChosen) return { kind: 'several', ids };
-  const otherId = ids.find((one) => one !== id);
+  const otherId = ids.find((one) =>
+    one !== id && mayBeSameEdition(record, getBytes(books, one)));
   // Books of one title may be two editions.
   return matchKeys.name !== ISBN_KEYS.name || otherId === undefined ? { kind: 'book', id }
     : { kind: 'book', id, alike: { remark: 'sameIsbn', id: otherId } };

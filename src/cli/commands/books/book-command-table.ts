@@ -63,7 +63,10 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'book:duplicates',
     summary: 'List books that have the same ISBN, or the same title and first author',
-    details: ['Books of different editions (`bookEdition`) are no duplicates.'],
+    details: [
+      'Books of different editions (`bookEdition`) are no duplicates, nor, by title, those that '
+      + 'differ in what stands behind `: `.',
+    ],
     options: duplicatesOptions,
     examples: ['hookshelf book:duplicates --by isbn', 'hookshelf book:duplicates --by title'],
     load: async () => (await loadAggregates()).listDuplicates,

@@ -2,14 +2,16 @@
  * Every command of the README and of the manual is run, and prints what the page says: those of
  * two pages each time, of all in a long run.
  * MANUAL_UPDATE=1 writes what they print into the pages instead. Each page is a story of its own,
- * told from its beginning in an empty folder.
+ * told from its beginning in an empty folder. No command fails, but in a block that begins with
+ * "```console fails", and each that is there to show something does.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import {
-  PAGES, fileNameOf, normalise, pathOfPage, readBlocks, readPage, stepsOf, type Block, type Step,
+  PAGES, fileNameOf, isToShow, normalise, pathOfPage, readBlocks, readPage, stepsOf,
+  type Block, type Step,
 } from '../support/manual-blocks.ts';
 import { ManualShell } from '../support/manual-shell.ts';
 import { IS_LONG } from '../support/long.ts';
@@ -62,15 +64,23 @@ async function runPage(
 async function runBlock(
   shell: ManualShell, block: Block, printed: Map<Step, string>,
 ): Promise<void> {
+  let failedCount = 0;
   for (const step of stepsOf(block)) {
-    const { isAsShown, output } = await shell.run(step);
-    if (isAsShown) continue;
-    printed.set(step, output);
-    if (isUpdating) continue;
+    const { isAsShown, output, exitCode } = await shell.run(step);
     const where = `${block.page}:${step.line}: $ ${step.command}`;
-    assert.equal(normalise(output).trimEnd(), normalise(step.expected.join('\n')), where);
-    assert.fail(`${where}\nprinted\n${output}`);
+    if (!isAsShown) {
+      printed.set(step, output);
+      if (!isUpdating) {
+        assert.equal(normalise(output).trimEnd(), normalise(step.expected.join('\n')), where);
+        assert.fail(`${where}\nprinted\n${output}`);
+      }
+    }
+    assert.ok(exitCode === 0 || block.mayFail,
+      `${where}\nfails, and its block does not begin with \`\`\`console fails\n${output}`);
+    assert.ok(output.trim() !== '' || !isToShow(step), `${where}\nshows nothing`);
+    failedCount += exitCode === 0 ? 0 : 1;
   }
+  assert.ok(failedCount > 0 || !block.mayFail, `${block.page}:${block.line}: nothing fails`);
 }
 
 function needsOf(block: Block): string {

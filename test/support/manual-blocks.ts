@@ -2,7 +2,8 @@
  * The README and the chapters of the manual as their tests see them: fenced blocks. In a `console`
  * block a line that begins with `$ ` is a command, which goes on while lines end in a backslash;
  * the other lines are what it prints. A block of code whose first line is a comment with a file
- * name, such as `// receiver.mjs`, is a file.
+ * name, such as `// receiver.mjs`, is a file. The word `fails` behind the language says that a
+ * command of the block is meant to fail.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -34,6 +35,7 @@ export type Block = {
   /** The heading above it. */
   readonly section: string;
   readonly language: string;
+  readonly mayFail: boolean;
   readonly lines: readonly string[];
   /** Of its opening fence, from 1. */
   readonly line: number;
@@ -42,12 +44,14 @@ export type Block = {
 export function readBlocks(page: string): Block[] {
   const blocks: Block[] = [];
   let section = '';
-  let open: { language: string; line: number; lines: string[] } | null = null;
+  let open: Omit<Block, 'page' | 'section' | 'lines'> & { lines: string[] } | null = null;
   for (const [index, content] of readPage(page).split('\n').entries()) {
-    const [, language] = /^```(.*)$/.exec(content) ?? [];
+    const [, language, flag] = /^```(\S*)(?: (.*))?$/.exec(content) ?? [];
     if (open === null) {
       section = /^##? (.*)/.exec(content)?.[1] ?? section;
-      if (language !== undefined) open = { language, line: index + 1, lines: [] };
+      if (language !== undefined) {
+        open = { language, mayFail: flag === 'fails', line: index + 1, lines: [] };
+      }
     } else if (language === undefined) {
       open.lines.push(content);
     } else {
@@ -76,6 +80,14 @@ export function stepsOf(block: Block): Step[] {
     }
   }
   return steps;
+}
+
+const SHOWING = /(?:^|\| )(?:jq|sed -n|cat|tail|hookshelf \S+:(?:list|show))\b/;
+const HAS_OUTPUT_ELSEWHERE = / > |=\$\(| & |\bxargs\b/;
+
+/** Whether the command is there for what it prints. */
+export function isToShow({ command }: Step): boolean {
+  return SHOWING.test(command) && !HAS_OUTPUT_ELSEWHERE.test(command);
 }
 
 /** The name of the file that a block of code shows; null when it shows none. */

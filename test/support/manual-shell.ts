@@ -19,14 +19,19 @@ const UPDATE_MS = 700;
 const POLL_MS = 5;
 const isUpdating = process.env['MANUAL_UPDATE'] !== undefined;
 /** Deliveries happen in the background: what only looks is asked again. */
-const LOOKING = /^(hookshelf \S+:(list|show|reconcile)|tail|jq)\b/;
+const LOOKING = /^(hookshelf \S+:(list|show|reconcile)|tail|jq)\b(?!.*\bxargs\b)/s;
 const AGAIN_EVERY_MS = 200;
+
+export type StepOutcome = {
+  readonly isAsShown: boolean; readonly output: string; readonly exitCode: number;
+};
 
 export class ManualShell {
   readonly folder = createTemporaryFolder();
   readonly #ports = new Map<string, string>();
   #bash: ChildProcess | null = null;
   #output = '';
+  #exitCode = 0;
   #typed = 0;
 
   async start(): Promise<void> {
@@ -46,6 +51,8 @@ export class ManualShell {
       stdio: ['pipe', 'pipe', 'ignore'],
       env: { PATH: path, HOME: work, HOOKSHELF_SERVER_PORT: this.#ports.get('8000') ?? '' },
     });
+    // A command fails that is in the middle of a pipe, too.
+    this.#bash.stdin?.write('set -o pipefail\n');
     this.#bash.stdout?.on('data', (chunk: Buffer) => {
       this.#output += chunk.toString();
     });
@@ -58,7 +65,7 @@ export class ManualShell {
   }
 
   /** What the command printed, with the page's ports; waits for what it says comes later. */
-  async run(step: Step): Promise<{ readonly isAsShown: boolean; readonly output: string }> {
+  async run(step: Step): Promise<StepOutcome> {
     const waitMs = isUpdating && step.expected.length === 0 ? UPDATE_MS : STEP_MS_MAX;
     const deadline = performance.now() + waitMs;
     let output = await this.#type(step.command);
@@ -66,7 +73,7 @@ export class ManualShell {
       await sleep(AGAIN_EVERY_MS);
       output = LOOKING.test(step.command) ? await this.#type(step.command) : this.#shown();
     }
-    return { isAsShown: isAsShown(output, step.expected), output };
+    return { isAsShown: isAsShown(output, step.expected), output, exitCode: this.#exitCode };
   }
 
   async #type(command: string): Promise<string> {
@@ -74,17 +81,19 @@ export class ManualShell {
     this.#typed += 1;
     const mark = `${MARK}-${this.#typed}`;
     // Job notices go to the shell's own stderr, which nobody sees.
-    this.#bash?.stdin?.write(`{ ${this.#here(command)}\n} 2>&1\nprintf '\\n${mark}\\n'\n`);
+    this.#bash?.stdin?.write(`{ ${this.#here(command)}\n} 2>&1\nprintf '\\n${mark} %s\\n' $?\n`);
     const deadline = performance.now() + STEP_MS_MAX;
-    while (!this.#output.includes(`\n${mark}\n`)) {
+    const end = new RegExp(`\n${mark} (\\d+)\n`);
+    while (!end.test(this.#output)) {
       if (performance.now() > deadline) return `${this.#shown()}\n(still running)\n`;
       await sleep(POLL_MS);
     }
+    this.#exitCode = Number(end.exec(this.#output)?.[1]);
     return this.#shown();
   }
 
   #shown(): string {
-    const own = this.#output.replace(new RegExp(`\n${MARK}-\\d+\n`), '');
+    const own = this.#output.replace(new RegExp(`\n${MARK}-\\d+ \\d+\n`), '');
     let text = own.replaceAll(`${this.folder}/work`, '/home/ada');
     for (const [shown, port] of this.#ports) text = text.replaceAll(wordOf(port), shown);
     return text;

@@ -16,6 +16,7 @@ import type { Metrics } from '../server/metrics/metrics.ts';
 import type { Settings } from '../settings/load-settings.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { ChangeHook } from '../resources/record-stager.ts';
+import type { CATALOG_EVENTS } from '../webhooks/actions/event-name.ts';
 import type { EventPublisher } from '../webhooks/deliveries/event-publisher.ts';
 import type { WebhooksOptions } from '../webhooks/webhooks-options.ts';
 import type { RelayContext } from '../webhooks/relay-context.ts';
@@ -120,7 +121,9 @@ export function createBookEvents(events: EventPublisher): ChangeHook {
   };
 }
 
-function chooseEventName(before: Buffer | null, after: Buffer | null): string {
+function chooseEventName(
+  before: Buffer | null, after: Buffer | null,
+): (typeof CATALOG_EVENTS)[number] {
   if (before === null) return 'book.created';
   return after === null ? 'book.deleted' : 'book.updated';
 }

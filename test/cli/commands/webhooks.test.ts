@@ -120,6 +120,31 @@ for (const way of WAYS) {
     assert.match(rejecting.stderr, /healthy, failing or off|healthy, failing, off/);
   }));
 
+  test(`likely slips of an outgoing webhook are told once, ${way}`, () => inPlace(way,
+    async (place) => {
+      const create = ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9/'];
+      const note = async (...words: string[]): Promise<string> => (await place.run(words)).stderr;
+      assert.equal(await note(...create, '--name', 'a', '--trigger-event', 'book.create'),
+        'hookshelf: nothing emits book.create by itself: did you mean `book.created`?\n');
+      assert.equal(await note('outgoingwebhook:update', 'a', '--description', 'b'), '');
+      assert.equal(await note('outgoingwebhook:update', 'a', '--trigger-event', 'order.paid'), '');
+      const ofBooks = [...create, '--trigger-event', 'book.*', '--payload-template'];
+      for (const [path, told] of [
+        ['book.title', ': did you mean data.book.title?'], ['title', ': did you mean data.book.ti'],
+        ['data.book.titel', '\n'], ['data.title', '\n'],
+        ['payload.book', ': did you mean data.book?'],
+      ]) {
+        const text = await note(...ofBooks, `{"text": "{{ ${path} }}"}`);
+        assert.ok(text.includes(`is not in book.*, and stays empty${told}`), text);
+      }
+      const whole = '["{{ type }}", "{{ payload.data.book.title }}", "{{ payload }}"]';
+      assert.equal(await note(...ofBooks, whole), '');
+      const ofOthers = ['--trigger-event', 'order.paid', '--payload-template', '"{{ id }}"'];
+      assert.equal(await note(...create, ...ofOthers), '');
+      const failed = ['--trigger-event', 'delivery.failed', '--payload-template', '"{{ id }}"'];
+      assert.match(await note(...create, ...failed), /did you mean data\.id\?/);
+    }));
+
   test(`outgoing webhooks are managed and sent, ${way}`, () => inPlace(way, (place) =>
     withTarget(async (url, received) => {
       const headers = join(place.folder, 'headers');

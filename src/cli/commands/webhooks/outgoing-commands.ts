@@ -18,6 +18,7 @@ import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-me
 import { describeSight, noteUnconditional } from '../operation/bound-tokens.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { DUE_DELIVERIES, runBulkAction } from './job-commands.ts';
+import { listOutgoingSlips } from './outgoing-slips.ts';
 import { describeWait } from './request-and-delivery.ts';
 import type { WebhookKind } from './webhook-changes.ts';
 
@@ -30,7 +31,13 @@ export const OUTGOING: WebhookKind = {
     + 'an event until then makes no delivery for it, but outgoingwebhook:backfill can',
   resolveAddress: async (_, { httpMethod, targetUrl }) =>
     `${formatValue(httpMethod)} ${formatValue(targetUrl)}`,
-  noteChange: noteBoundTokens,
+  noteChange: async (context, before, after) => {
+    const slipsBefore = before === null ? [] : listOutgoingSlips(before);
+    for (const slip of after === null ? [] : listOutgoingSlips(after)) {
+      if (!slipsBefore.includes(slip)) context.output.note(slip);
+    }
+    await noteBoundTokens(context, before, after);
+  },
   describeSecret: ({ signing }, secret) => signing !== undefined || isStandardSecret(secret) ? null
     : 'the text of the secret is the key, as it does not begin with whsec_: libraries such as '
       + 'standardwebhooks and svix do not verify with it; outgoingwebhook:rotate-secret without '

@@ -12,6 +12,7 @@ import type { InFlightCounter } from '../base/in-flight-counter.ts';
 import { VERSION } from '../base/version.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
 import { getChapter, readChapter } from '../manual/read-chapter.ts';
+import { searchManual } from '../manual/search-manual.ts';
 import { chapterRoute, docsRoute } from '../server/documents/docs-routes.ts';
 import { iconRoute } from '../server/documents/icon-route.ts';
 import type { OpenApiDocument } from '../server/documents/openapi.ts';
@@ -54,9 +55,11 @@ export function composeDispatcher(
     },
     startPage: server.console ? '/console' : '/docs',
   });
-  const docs = docsRoute({ document: () => document(), chapters: CHAPTERS });
-  const chapter = chapterRoute({ chapters: CHAPTERS, get: getChapter, read: readChapter });
-  const routes = [...domainRoutes, ...operations, docs, chapter, iconRoute()];
+  const manual = {
+    chapters: CHAPTERS, get: getChapter, read: readChapter, search: searchManual,
+  };
+  const docs = docsRoute(() => document(), manual);
+  const routes = [...domainRoutes, ...operations, docs, chapterRoute(manual), iconRoute()];
   const document = (): MaybePromise<OpenApiDocument> => loadOpenApi(
     ({ createDocument }) => createDocument({
       routes: readConsistency === null ? routes

@@ -30,13 +30,19 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'manual', isWithoutData: true,
-    summary: 'List the chapters of the manual, or show one',
-    details: ['On a terminal a chapter is shown through the program that PAGER names.'],
+    summary: 'List the chapters of the manual, show one, or find a word in all',
+    details: [
+      'A word that is no chapter\'s name lists the sections that have it, or a word that begins '
+        + 'with it; of several words in quotes, those that have all.',
+      'On a terminal a chapter is shown through the program that PAGER names.',
+    ],
     operand: {
-      name: 'chapter', meaning: 'its name', isRequired: false,
+      name: 'chapter', meaning: 'its name, or a word to find', isRequired: false,
       suggests: CHAPTERS.map(({ name }) => name),
     },
-    options: {}, examples: ['hookshelf manual', 'hookshelf manual deliveries'],
+    options: {}, examples: [
+      'hookshelf manual', 'hookshelf manual deliveries', "hookshelf manual 'reverse proxy'",
+    ],
     load: async () => (await import('./commands/manual.ts')).manual,
   },
   {

@@ -13,17 +13,9 @@ import type { Chapter } from './chapters.ts';
 export function getChapter(name: string): Chapter {
   const chapter = CHAPTERS.find((one) => one.name === name);
   if (chapter !== undefined) return chapter;
-  const near = findNearest(name, CHAPTERS.map((one) => one.name)) ?? findByTopic(name);
+  const near = findNearest(name, CHAPTERS.map((one) => one.name));
   const hint = near === null ? 'hookshelf manual and /docs list them' : `did you mean ${near}?`;
   throw new AppError('not_found', `there is no chapter "${name}" in the manual: ${hint}`);
-}
-
-/** The last chapter with the word in its summary: the later ones are about fewer things. */
-function findByTopic(topic: string): string | null {
-  const singular = (word: string): string => word.replace(/s$/, '');
-  const chapter = CHAPTERS.findLast(({ summary }) =>
-    summary.toLowerCase().split(/\W+/).map(singular).includes(singular(topic.toLowerCase())));
-  return chapter?.name ?? null;
 }
 
 /** Markdown. Throws `unavailable` where the files of the program may not be read. */

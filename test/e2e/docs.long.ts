@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser, lacksBrowser } from '../support/browser.ts';
 import { someOf } from '../support/long.ts';
+import { Person } from '../support/person.ts';
 import { hasProgram, runShell } from '../support/shell.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
@@ -95,6 +96,34 @@ test('the page can be read on every screen, light and dark, and its curl lines w
       const { stdout } = await runShell(curl);
       const { id } = JSON.parse(stdout);
       assert.equal((await ask(`${server.url}/api/books/${id}`)).status, 200, stdout);
+    }
+  } finally {
+    await server.stop();
+  }
+}));
+
+test('the manual is found by a word, and can be read on every screen', {
+  skip: lacksBrowser,
+}, () => inFolder(async (data) => {
+  const server = await startServer(['--data', data]);
+  const person = new Person(browser);
+  try {
+    for (const { name, width, height, scheme } of SCREENS) {
+      await browser.look(width, height, scheme);
+      await browser.visit(`${server.url}/docs`);
+      await person.fill('searchbox', 'Search the manual', 'nginx');
+      await person.press('Enter');
+      await person.click('link', 'Running as a service: Behind a reverse proxy');
+      await person.find('heading', 'Behind a reverse proxy');
+      await person.gives('return location.pathname + location.hash;',
+        '/docs/service#behind-a-reverse-proxy');
+      for (const chapter of ['service', 'endpoints', 'settings', 'console']) {
+        await browser.visit(`${server.url}/docs/${chapter}`);
+        const overflow = await browser.evaluate(
+          'return document.documentElement.scrollWidth - innerWidth;');
+        assert.equal(overflow, 0, `${chapter}, ${name}`);
+      }
+      assert.deepEqual(await browser.complaints(), [], name);
     }
   } finally {
     await server.stop();

@@ -47,12 +47,10 @@ test('what is made from constants is made once, and names the host that it is as
   async () => {
     const made = { document: 0, page: 0 };
     await using server = await startServer([
-      docsRoute({
-        document: () => {
-          made.page += 1;
-          return { paths: { '/api/books': { get: { summary: 'Lists' } } } };
-        },
-      }),
+      docsRoute(() => {
+        made.page += 1;
+        return { paths: { '/api/books': { get: { summary: 'Lists' } } } };
+      }, { chapters: [], search: () => [] }),
       ...operationsRoutes({
         version: '1', metrics: new Metrics(), startPage: '/docs', findUnreadyReason: () => null,
         createDocument: () => {

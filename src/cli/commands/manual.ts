@@ -1,9 +1,11 @@
-/** `manual [chapter]`: the chapters of the manual, or the text of one. */
+/** `manual [chapter]`: the chapters of the manual, the text of one, or the sections with a word. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { CHAPTERS } from '../../manual/chapters.ts';
 import type { Chapter } from '../../manual/chapters.ts';
 import { getChapter, readChapter } from '../../manual/read-chapter.ts';
+import { searchManual } from '../../manual/search-manual.ts';
+import type { Section } from '../../manual/search-manual.ts';
 import type { Column } from '../terminal/text-table.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -12,10 +14,24 @@ const COLUMNS: readonly Column<Chapter>[] = [
   { title: 'WHAT IS IN IT', value: ({ summary }) => summary, fit: 'wrap' },
 ];
 
+const SECTION_COLUMNS: readonly Column<Section>[] = [
+  { title: 'CHAPTER', value: ({ chapter }) => chapter, fit: 'whole' },
+  { title: 'SECTION', value: ({ heading }) => heading, fit: 'wrap' },
+];
+/** For people; with --json all sections are printed. */
+const SECTIONS_MAX = 20;
+
+/** Throws `not_found` where there is neither such a chapter nor a section with all the words. */
 export async function manual(context: CommandContext): Promise<void> {
-  const { args, output } = context;
-  if (args.operand === undefined) await output.list(CHAPTERS, COLUMNS, '');
-  else await show(context, getChapter(args.operand));
+  const { args: { operand }, output } = context;
+  if (operand === undefined) return output.list(CHAPTERS, COLUMNS, '');
+  const isChapter = CHAPTERS.some(({ name }) => name === operand);
+  const sections = isChapter ? [] : searchManual(operand);
+  if (sections.length === 0) return show(context, getChapter(operand));
+  const listed = output.isJson ? sections : sections.slice(0, SECTIONS_MAX);
+  await output.list(listed, SECTION_COLUMNS, '');
+  const others = sections.length - listed.length;
+  if (others > 0) output.note(`${others} more sections have it: give more words, in quotes`);
 }
 
 async function show({ output, io }: CommandContext, chapter: Chapter): Promise<void> {

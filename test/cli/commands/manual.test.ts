@@ -60,3 +60,17 @@ test('a chapter that there is not is an error with the nearest name', async () =
   assert.equal(stderr,
     'hookshelf: there is no chapter "sercurity" in the manual: did you mean security?\n');
 });
+
+test('a word that is no chapter lists the sections that have it, and how many more', async () => {
+  const { code, stdout, stderr } = await runCommand(['manual', 'reverse proxy']);
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /^CHAPTER +SECTION\nservice +Behind a reverse proxy\n/);
+  const many = await runCommand(['manual', 'webhooks']);
+  assert.equal(many.stdout.trimEnd().split('\n').length, 21);
+  assert.match(many.stderr, /^hookshelf: \d+ more sections have it: give more words, in quotes\n$/);
+  const json = await runCommand(['manual', 'webhooks', '--json']);
+  assert.equal(json.stderr, '');
+  const sections: readonly unknown[] = JSON.parse(json.stdout);
+  assert.ok(sections.length > 100);
+  assert.deepEqual(Object.keys(Object(sections[0])), ['chapter', 'heading', 'anchor']);
+});

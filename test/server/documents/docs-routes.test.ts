@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { chapterRoute } from '../../../src/server/documents/docs-routes.ts';
-import { createDocsPolicy, renderDocs } from '../../../src/server/documents/page/docs-page.ts';
+import { chapterRoute, docsRoute } from '../../../src/server/documents/docs-routes.ts';
+import {
+  createDocsPolicy, renderChapter, renderDocs,
+} from '../../../src/server/documents/page/docs-page.ts';
 import { rawRequest } from '../../support/raw-http.ts';
 import { startServer } from '../../support/test-server.ts';
 
@@ -123,8 +125,11 @@ test('every operation and model has an anchor, and every link within the page on
 
 test('the policy lets the page\'s own script and style run, and nothing else', () => {
   const policy = createDocsPolicy();
-  for (const element of ['script', 'style']) {
-    const found = [...page.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs'))];
+  const chapter = renderChapter({ name: 'a', title: 'A', summary: '' }, '# A', []);
+  for (const [html, element] of [
+    [page, 'script'], [page, 'style'], [chapter, 'script'], [chapter, 'style'],
+  ] as const) {
+    const found = [...html.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs'))];
     assert.equal(found.length, 1, element);
     const hash = createHash('sha256').update(found[0]?.[1] ?? '').digest('base64');
     assert.ok(policy.includes(`${element}-src 'sha256-${hash}';`), policy);
@@ -149,7 +154,7 @@ const CHAPTERS = [
   { name: 'first', title: 'First & foremost', summary: 'what <matters>' },
   { name: 'second', title: 'Second', summary: 'what comes then' },
 ];
-const TEXT = '# First & foremost\n\n<script>alert(1)</script>\n';
+const TEXT = '# First & foremost\n\n<script>alert(1)</script>\n\n## What `it` is\n';
 
 test('a chapter is a page with its text, escaped, read when it is first asked for', async () => {
   let readings = 0;
@@ -173,11 +178,46 @@ test('a chapter is a page with its text, escaped, read when it is first asked fo
     assert.match(String(headers['content-security-policy']), /default-src 'none'/);
     assert.ok(body.includes('<title>First &amp; foremost</title>'));
     assert.ok(body.includes('&lt;script&gt;alert(1)&lt;/script&gt;'));
-    assert.ok(!body.includes('<script>'));
+    assert.ok(!body.includes('<script>alert'));
     assert.ok(body.includes('<a href="second">Second</a>'));
+    assert.ok(body.includes('<li><a href="#what-it-is">What <code>it</code> is</a></li>'));
   }
   assert.equal(readings, 1);
+  for (const [accept, mediaType] of [
+    ['text/markdown', 'text/markdown'], ['text/html;q=0.5, text/markdown', 'text/markdown'],
+    ['*/*', 'text/html'], ['text/html, */*;q=0.8', 'text/html'], ['image/png', 'text/html'],
+  ] as const) {
+    const { status, headers, body } =
+      await rawRequest(server, 'GET', '/docs/first', { Accept: accept });
+    assert.deepEqual([status, headers['content-type'], headers.vary],
+      [200, `${mediaType}; charset=utf-8`, 'Accept'], accept);
+    if (mediaType === 'text/markdown') assert.equal(body, TEXT);
+  }
   assert.equal((await rawRequest(server, 'GET', '/docs/third')).status, 404);
+});
+
+test('a search lists the sections that the manual names, with links to them', async () => {
+  const searches: string[] = [];
+  await using server = await startServer([docsRoute(() => ({ paths: {} }), {
+    chapters: CHAPTERS,
+    search: (words) => {
+      searches.push(words);
+      return words === 'none' ? [] : [{ chapter: 'first', heading: 'A & b', anchor: 'a--b' }];
+    },
+  })]);
+  const { status, body } = await rawRequest(server, 'GET', '/docs?q=%3Cb%3E+c');
+  assert.equal(status, 200);
+  assert.deepEqual(searches, ['<b> c']);
+  assert.ok(body.includes('<a href="docs/first#a--b">First &amp; foremost: A &amp; b</a>'));
+  assert.ok(body.includes(' value="&lt;b&gt; c"'));
+  assert.ok(!body.includes('<b>'));
+  assert.match((await rawRequest(server, 'GET', '/docs?q=none')).body, /No section has all/);
+  assert.equal((await rawRequest(server, 'GET', '/docs?query=x')).status, 400);
+});
+
+test('the chapters stand above the interface', () => {
+  const html = renderDocs(DOCUMENT, 'http://127.0.0.1:8000', '', CHAPTERS);
+  assert.ok(html.indexOf('/docs/first"') < html.indexOf('>/api/books</h2>'));
 });
 
 test('the docs page links to every chapter, also below a path', () => {

@@ -1,11 +1,12 @@
 /**
- * Renders an OpenAPI document as one HTML page that loads no font, script or style from anywhere.
- * Pure: the same document makes the same page.
+ * Renders an OpenAPI document and the chapters of the manual as HTML pages that load no font,
+ * script or style from anywhere. Pure: the same document makes the same page.
  */
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { iconLink } from '../icon-route.ts';
 import type { DocumentView, OperationView } from './document-view.ts';
 import { toAnchor, escapeHtml } from './html.ts';
+import { renderMarkdown } from './markdown-html.ts';
 import { renderOperation } from './operation-html.ts';
 import type { PathOperation } from './operation-html.ts';
 import { renderMembers } from './schema-html.ts';
@@ -13,11 +14,11 @@ import { DOCS_STYLE } from './docs-style.ts';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** Allows the page's own script and style alone, by their hashes, and images of ours. */
+/** Allows the pages' own script and style alone, by their hashes, and images and a form of ours. */
 export function createDocsPolicy(): string {
   return `default-src 'none'; script-src ${hashSource(DOCS_SCRIPT)}; `
     + `style-src ${hashSource(DOCS_STYLE)}; `
-    + 'img-src \'self\'; base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
+    + 'img-src \'self\'; base-uri \'none\'; form-action \'self\'; frame-ancestors \'none\'';
 }
 
 function hashSource(text: string): string {
@@ -27,6 +28,15 @@ function hashSource(text: string): string {
 /** A chapter of the manual, without its text. */
 export type ChapterView = {
   readonly name: string; readonly title: string; readonly summary: string;
+};
+
+/** A section of the manual in which something was found. */
+export type SectionView = {
+  /** The name of its chapter. */
+  readonly chapter: string;
+  readonly heading: string;
+  /** The `id` of its heading in the chapter's page. */
+  readonly anchor: string;
 };
 
 /**
@@ -54,36 +64,73 @@ export function renderDocs(
   return renderPage(document.info?.title ?? 'API', '', `<header>
 <h1>${title}</h1>
 <p>Version ${escapeHtml(document.info?.version ?? '')} at <code>${escapeHtml(baseUri)}</code>,
-also as <a href="${escapeHtml(base)}/openapi.json">OpenAPI 3.1</a>${consoleLink}.
-Each line opens. In its curl command, words in capitals stand for yours; the token, where one is
-needed, is taken from <code>HOOKSHELF_API_TOKEN</code>. A member with <code>?</code> may be
-absent.</p>
+also as <a href="${escapeHtml(base)}/openapi.json">OpenAPI 3.1</a>${consoleLink}.</p>
+${renderSearchForm(`${base}/docs`, '')}
 </header>
 <div class="columns">
-<nav aria-label="Contents"><ul>${links.join('')}<li><a href="#models">Models</a></li>
-<li><a href="#manual">Manual</a></li></ul></nav>
+<nav aria-label="Contents"><ul><li><a href="#manual">Manual</a></li>${links.join('')}
+<li><a href="#models">Models</a></li></ul></nav>
 <main>
+<section><h2 id="manual">Manual</h2><ul>${chapters.join('\n')}</ul></section>
+<section><h2 id="api">API</h2><p>Each line opens. In its curl command, words in capitals stand for
+yours; the token, where one is needed, is taken from <code>HOOKSHELF_API_TOKEN</code>. A member with
+<code>?</code> may be absent.</p></section>
 ${sections.join('\n')}
 <section><h2 id="models">Models</h2>${schemas.join('\n')}</section>
-<section><h2 id="manual">Manual</h2><ul>${chapters.join('\n')}</ul></section>
 </main>
 </div>
-<footer></footer>
-<script>${DOCS_SCRIPT}</script>`);
+<footer></footer>`);
 }
 
-/** A chapter as plain text. Its links are relative: the pages may be mounted anywhere. */
+/** A chapter of Markdown. Its links are relative: the pages may be mounted anywhere. */
 export function renderChapter(
-  { title }: ChapterView, text: string, chapters: readonly ChapterView[],
+  { name, title }: ChapterView, text: string, chapters: readonly ChapterView[],
 ): string {
-  const links = chapters.map((chapter) =>
-    `<li><a href="${chapter.name}">${escapeHtml(chapter.title)}</a></li>`);
+  const html = renderMarkdown(text);
+  const headings = [...html.matchAll(/<h2 (id="[^"]*")>(.*?)<\/h2>/g)].map(([, id = '', heading]) =>
+    `<li><a href="#${id.slice('id="'.length)}>${heading}</a></li>`);
+  const links = chapters.map((chapter) => chapter.name !== name
+    ? `<li><a href="${chapter.name}">${escapeHtml(chapter.title)}</a></li>`
+    : `<li class="here"><a href="${name}" aria-current="page">${escapeHtml(title)}</a>`
+      + `<ul>${headings.join('')}</ul></li>`);
   return renderPage(title, '../', `<div class="columns">
-<nav aria-label="Chapters"><ul><li><a href="../docs">API</a></li>${links.join('')}</ul></nav>
-<main>
-<pre class="chapter">${escapeHtml(text)}</pre>
+<nav class="chapters" aria-label="Chapters"><ul>
+<li class="here"><a href="../docs">Manual and API</a></li>${links.join('')}</ul></nav>
+<main class="chapter">
+${renderSearchForm('../docs', '')}
+${html}
 </main>
 </div>`);
+}
+
+/** What a search has found, for `GET /docs`. Its links are relative, too. */
+export function renderFindings(
+  words: string, sections: readonly SectionView[], chapters: readonly ChapterView[],
+): string {
+  const findTitle = (name: string): string =>
+    chapters.find((chapter) => chapter.name === name)?.title ?? name;
+  const links = sections.map(({ chapter, heading, anchor }) => {
+    const title = findTitle(chapter);
+    const place = title === heading ? title : `${title}: ${heading}`;
+    return `<li><a href="docs/${chapter}#${anchor}">${escapeHtml(place)}</a></li>`;
+  });
+  return renderPage(`${words} – Manual`, '', `<header>
+<h1>Manual</h1>
+<p><a href="docs">Manual and API</a></p>
+${renderSearchForm('docs', words)}
+</header>
+<main class="findings">
+<p>${sections.length === 0 ? 'No section has all these words.'
+    : `The sections that have them, best first: ${sections.length}`}</p>
+<ol>${links.join('\n')}</ol>
+</main>`);
+}
+
+function renderSearchForm(action: string, words: string): string {
+  return `<form role="search" action="${escapeHtml(action)}">
+<label for="q">Search the manual</label>
+<input type="search" id="q" name="q" value="${escapeHtml(words)}" required maxlength="100">
+<button type="submit">Search</button></form>`;
 }
 
 /** `root` leads from the page to the root of the service. */
@@ -99,6 +146,7 @@ ${iconLink(root)}
 </head>
 <body>
 ${body}
+<script>${DOCS_SCRIPT}</script>
 </body>
 </html>
 `;
@@ -138,8 +186,9 @@ function groupByPrefix(
 }
 
 /**
- * The only script of the page: it copies code, opens the target of a link and applies the theme of
- * the console. The page's policy allows it by its hash. The page works without it.
+ * The only script of the pages: it copies code, opens the target of a link, brings the chapter into
+ * view in the list of all, and applies the theme of the console. The pages' policy allows it by its
+ * hash. The pages work without it.
  */
 const DOCS_SCRIPT = `
 // The theme that was chosen in the console.
@@ -169,6 +218,8 @@ for (const button of document.querySelectorAll('button.copy')) {
     setTimeout(() => { button.textContent = 'Copy'; }, 2000);
   });
 }
+const chapter = document.querySelector('[aria-current]');
+if (chapter) chapter.closest('nav > ul').scrollTop = chapter.offsetTop - 50;
 addEventListener('hashchange', reveal);
 reveal();
 `;

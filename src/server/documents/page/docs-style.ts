@@ -1,6 +1,6 @@
 /**
- * The style of `GET /docs`, for light and dark themes and wide and narrow windows. Colours, type
- * and spacing are those of the console.
+ * The style of `GET /docs` and of the manual's chapters, for light and dark themes and wide and
+ * narrow windows. Colours, type and spacing are those of the console.
  */
 
 export const DOCS_STYLE = `
@@ -51,16 +51,24 @@ h3 + p { margin: 0; }
 .value { white-space: nowrap; }
 .about { color: var(--soft); font-size: .925rem; }
 .code { position: relative; }
-.copy { position: absolute; top: .4rem; right: .4rem; padding: .15rem .5rem; font: inherit;
-  font-size: .75rem; color: var(--soft); background: var(--card); cursor: pointer;
-  border: 1px solid var(--line); border-radius: .3rem; }
+.copy { position: absolute; top: .4rem; right: .4rem; padding: .15rem .5rem; font-size: .75rem;
+  color: var(--soft); cursor: pointer; border-radius: .3rem; }
 .copy:hover { color: var(--text); border-color: var(--accent); }
 .code pre { padding-right: 4.5rem; }
 pre { margin: .9rem 0; padding: .75rem .9rem; background: var(--code); border-radius: .4rem;
   white-space: pre-wrap; overflow-wrap: anywhere; }
 pre code { font: inherit; }
 main li { margin: .15rem 0; }
-.chapter { background: none; padding: 0; max-width: 104ch; }
+.chapter { max-width: 60rem; padding-bottom: 4rem; }
+.chapter h1 { margin-top: 1.5rem; }
+.chapter th { width: auto; min-width: 6rem; text-transform: none; letter-spacing: 0; }
+main.findings { max-width: 80rem; margin: 0 auto; padding: 0 1rem 4rem; }
+form { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; margin: 1rem 0; }
+input, button { font: inherit; padding: .3rem .65rem; border: 1px solid var(--line);
+  border-radius: .4rem; color: var(--text); background: var(--card); }
+input { flex: 1; min-width: 8rem; max-width: 24rem; border-color: var(--soft); }
+nav [aria-current] { border-color: var(--accent); font-weight: 600; }
+nav ul ul { margin: .2rem 0 .4rem .75rem; position: static; }
 p code, td code { padding: .05rem .3rem; background: var(--code); border-radius: .25rem; }
 table { border-collapse: collapse; width: 100%; margin-top: .75rem; font-size: .925rem; }
 th { color: var(--soft); font-size: .75rem; font-weight: 600; text-transform: uppercase;
@@ -74,10 +82,14 @@ th:nth-child(2):not(:last-child) { width: 15rem; }
 footer { padding: 3rem 1rem; }
 @media (min-width: 62rem) {
   .columns { display: grid; grid-template-columns: 15rem minmax(0, 1fr); gap: 2.5rem; }
-  nav ul { position: sticky; top: 1rem; flex-direction: column; gap: .1rem; margin-top: 2.25rem; }
+  nav ul { position: sticky; top: 1rem; flex-flow: column; gap: .1rem; margin-top: 2.25rem; }
+  nav > ul { max-height: calc(100vh - 2rem); overflow-y: auto; }
   nav a { border-color: transparent; background: none; }
   summary .what { grid-column: 3; }
   summary { grid-template-columns: 4.75rem minmax(0, 21rem) minmax(0, 1fr); }
+}
+@media (max-width: 61.99rem) {
+  .chapters li:not(.here, .here li) { display: none; }
 }
 @media (max-width: 30rem) {
   thead { display: none; }

@@ -186,9 +186,13 @@ const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
 /** A formula that keeps a spreadsheet from reading a number. */
 const TEXT_FORMULA = /^="([^"]*)"$/;
 
+const LANGUAGE = 'inLanguage';
+// BCP 47 keeps such words for languages to come: here each is a name, or nothing.
+const LANGUAGE_WORD = /^[a-z]{4,8}$/i;
+
 /** The readers of members that people and spreadsheets write in several ways. */
 const READERS: Readonly<Record<string, TextReader>> = {
-  'isbn': (text) => readIsbn([text]), 'datePublished': readDate, 'inLanguage': readLanguage,
+  'isbn': (text) => readIsbn([text]), 'datePublished': readDate, [LANGUAGE]: readLanguage,
   'numberOfPages': readPages, 'bookFormat': readBookFormat,
   'reading.status'(text) {
     const status = findReadingStatus(text);
@@ -213,10 +217,12 @@ function readCell(name: string, cell: CsvCell): RowValue | undefined {
   const isJson = /^[[{]/.test(text);
   if (isJson && (schema?.kind === 'array' || name === 'metadata')) return readJsonCell(text);
   if (schema?.kind === 'array' && name !== 'series') return readListCell(name, text);
+  const isLanguageWord = name === LANGUAGE && LANGUAGE_WORD.test(text);
   // What an export of ours has is that already, also a language that no reader knows.
   const isCanonical = schema?.kind === 'string' && schema.canonical?.(text) === text;
   const read = READERS[name];
-  return isCanonical || read === undefined ? whole(text) : read(text) ?? whole(text);
+  if ((isCanonical && !isLanguageWord) || read === undefined) return whole(text);
+  return read(text) ?? (isLanguageWord ? undefined : whole(text));
 }
 
 /** Whether every text is taken as it stands, up to a length. */

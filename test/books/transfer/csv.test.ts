@@ -76,6 +76,7 @@ test('the members of a reading have a column each', () => {
   const cases: readonly (readonly [row: string, reading: unknown])[] = [
     [',,,,', undefined], ['4.5,,,,', { rating: 4.5 }], [' 4 ,,,,', { rating: 4 }],
     ['"4,5",,,,', { rating: 4.5 }], ['0,,,,', undefined], ['***,,,,', { rating: 3 }],
+    ['★★★½☆,,,,', { rating: 3.5 }], ['4½,,,,', { rating: 4.5 }], ['½,,,,', { rating: 0.5 }],
     ['★★★★☆,,,,', { rating: 4 }], ['4/5,,,,', { rating: 4 }], ['"7,5 / 10",,,,', { rating: 3.75 }],
     [',true,,,', { owned: true }], [',TRUE,,,', { owned: true }], [',False,,,', { owned: false }],
     [',yes,,,', { owned: true }], [',WAHR,,,', { owned: true }], [',Falsch,,,', { owned: false }],
@@ -92,6 +93,28 @@ test('the members of a reading have a column each', () => {
   const [record] = read('title,series\nA,Discworld #4; Death\n');
   assert.deepEqual(bodyOf(record)['series'],
     [{ name: 'Discworld', position: 4 }, { name: 'Death' }]);
+  for (const [text, ...series] of [
+    ['Hainish Cycle, Band 4', { name: 'Hainish Cycle', position: 4 }],
+    ['Hainish Cycle Bd. 4', { name: 'Hainish Cycle', position: 4 }],
+    ['Hainish Cycle (Vol. 4)', { name: 'Hainish Cycle', position: 4 }],
+    ['Discworld, book 4; Astérix tome 2', { name: 'Discworld', position: 4 },
+      { name: 'Astérix', position: 2 }],
+    ['Fahrenheit 451', { name: 'Fahrenheit 451' }], ['Band 4', { name: 'Band 4' }],
+  ] as const) {
+    const [one] = read(`title,series\nA,"${text}"\n`);
+    assert.deepEqual(bodyOf(one), { title: 'A', series }, text);
+  }
+});
+
+test('a language may be named in any case, and its tag is taken as it stands', () => {
+  for (const [text, inLanguage] of [
+    ['deutsch', 'de'], ['german', 'de'], ['Englisch', 'en'], ['Spanisch', 'es'], ['polnisch', 'pl'],
+    ['Französisch', 'fr'], ['de', 'de'], ['und', 'und'],
+    ['sl-rozaj', 'sl-rozaj'],
+  ] as const) {
+    const [record] = read(`Titel,Sprache\nA,${text}\n`);
+    assert.deepEqual(bodyOf(record), { title: 'A', inLanguage }, text);
+  }
 });
 
 test('a status may be said in the words of people', () => {
@@ -138,11 +161,12 @@ test('an odd cell costs neither its row nor its text', () => {
     ['datePublished', '3.11.18'], ['datePublished', 'c1999', '1999'],
     ['datePublished', '2018-02-30', '2018-02'], ['datePublished', 'unknown'],
     ['reading.rating', '4.3'], ['reading.rating', '7'], ['reading.rating', 'four'],
-    ['reading.rating', '******'], ['reading.rating', '1.000,5'],
+    ['reading.rating', '45½'], ['reading.rating', '******'], ['reading.rating', '1.000,5'],
     ['isbn', '123'], ['isbn', '9780441478125 (pbk.)', '9780441478125'],
     ['numberOfPages', '~300'], ['numberOfPages', 'many'], ['numberOfPages', '0'],
     ['reading.status', 'lent'], ['reading.owned', 'perhaps'], ['reading.readCount', 'often'],
-    ['inLanguage', 'Elvish of the west'], ['bookFormat', 'scroll'], ['url', 'example.org'],
+    ['inLanguage', 'Elvish of the west'], ['inLanguage', 'quenya'], ['inLanguage', 'Sindarin'],
+    ['bookFormat', 'scroll'], ['url', 'example.org'],
     ['authors', '[Le Guin]'], ['keywords', '{"x":1}'], ['series', '[{"name":""}]'],
     ['series', 'Discworld #1-3', [{ name: 'Discworld' }]],
     ['metadata', '{"'], ['metadata', 'word'], ['metadata', '[1]'],

@@ -3,16 +3,15 @@
  * for all formats. It keeps what is sure and invents nothing: `2013-00-00` is 2013, `1990-02-30` is
  * 1990-02, and `199X` is no date.
  */
+import { fold } from '../../../base/text/fold.ts';
 import { parsePartialDate } from '../../partial-date.ts';
 import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
 
-const MONTH_NAMES = [
-  'january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october',
-  'november', 'december',
-];
 /** The first three letters of the months in English: BibTeX's own names for them. */
-export const MONTHS: readonly string[] = MONTH_NAMES.map((name) => name.slice(0, 3));
+export const MONTHS: readonly string[] = [
+  'jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec',
+];
 
 // `1969`, `1969-03-05`, `1969/3/5` and what stands behind it.
 const YEAR_FIRST = new RegExp('^([0-9]{3,4})(?![0-9])'
@@ -22,8 +21,12 @@ const SLASHES = /^[0-9]+\/(?:\/|[0-9]+\/[0-9]*)\/$/;
 const TIME = /^[T ]([0-9:.]+)(?:Z|[-+][0-9:]+)?$/;
 const MIDNIGHT = /^00:00(?::00(?:\.0+)?)?$/;
 const DAY_MS = 24 * 60 * 60 * 1000;
-// `March 1969`, `5 Mar. 1969`, `March 5, 1969`.
-const MONTH_NAME = /^(?:([0-9]{1,2})\.? )?([a-z]{3,9})\.?(?: ([0-9]{1,2}))?,? ([0-9]{4})$/i;
+// `march 1969`, `5 mar. 1969`, `5. marz 1969`, `5 de marzo de 1969`, `1er mars 1969`,
+// `march 5, 1969`.
+const MONTH_NAME = new RegExp('^(?:([0-9]{1,2})(?:\\.|st|nd|rd|th|er|º)? )?(?:de )?([a-z]{3,10})'
+  + '\\.?(?: ([0-9]{1,2})(?:st|nd|rd|th)?)?,? (?:del? )?([0-9]{4})$');
+/** The languages whose names of months are read. */
+const MONTH_LANGUAGES = ['en', 'de', 'de-AT', 'fr', 'es'];
 const ANY_YEAR = /(?:^|[^0-9])([0-9]{4})(?![0-9])/;
 const BEFORE_OUR_ERA = /^-|\bB\.?C/i;
 // `03.11.2018`, `3/11/2018`, `3-11-2018`, as spreadsheets write dates.
@@ -48,7 +51,8 @@ export function readDate(text: string): RowValue | undefined {
     const date = createDate(Number(year), numberOf(month), numberOf(day));
     return date === undefined ? undefined : readRest(date, trimmedText, rest);
   }
-  const [, dayFirst, name = '', daySecond, nameYear = ''] = MONTH_NAME.exec(trimmedText) ?? [];
+  const [, dayFirst, name = '', daySecond, nameYear = ''] =
+    MONTH_NAME.exec(fold(trimmedText)) ?? [];
   const monthNumber = findMonth(name);
   if (monthNumber > 0) {
     return createDate(Number(nameYear), monthNumber, numberOf(dayFirst ?? daySecond ?? ''));
@@ -125,10 +129,28 @@ function readYearLast(
   return date === undefined ? undefined : { ...part(date.value), isDoubtful: true };
 }
 
-/** The number of a month by its name in English or the name's beginning, from 1; else 0. */
-function findMonth(name: string): number {
-  const start = name.toLowerCase();
-  return start === '' ? 0 : MONTH_NAMES.findIndex((month) => month.startsWith(start)) + 1;
+/**
+ * The number of the one month whose name in some language begins so, from 1; else 0. `start` is
+ * folded.
+ */
+function findMonth(start: string): number {
+  if (start === '') return 0;
+  monthNames ??= createMonthNames();
+  const isMonth = (names: readonly string[]): boolean =>
+    names.some((name) => name.startsWith(start));
+  const month = monthNames.findIndex(isMonth);
+  // `jui` is `juin` and `juillet`.
+  return month === monthNames.findLastIndex(isMonth) ? month + 1 : 0;
+}
+
+let monthNames: readonly (readonly string[])[] | null = null;
+
+/** The folded names of each month. */
+function createMonthNames(): readonly (readonly string[])[] {
+  const formats = MONTH_LANGUAGES.map((language) =>
+    new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' }));
+  return MONTHS.map((_, month) =>
+    formats.map((format) => fold(format.format(Date.UTC(2000, month)))));
 }
 
 function numberOf(digits: string): number | null {

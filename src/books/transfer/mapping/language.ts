@@ -1,18 +1,20 @@
 /**
  * The language of a book as other programs name it, as a BCP 47 tag: a tag (`pt-BR`, `pt_BR`), a
- * code of ISO 639-2 (`eng`, `ger`), or an English, own or babel name (`German`, `Deutsch`,
- * `ngerman`). Names and codes are Unicode's (CLDR, in `Intl`); only what it lacks stands here.
+ * code of ISO 639-2 (`eng`, `ger`), or an English, German, French, Spanish, own or babel name
+ * (`German`, `Deutsch`, `allemand`, `ngerman`), whatever its case and accents. Names and codes are
+ * Unicode's (CLDR, in `Intl`); only what it lacks stands here.
  */
+import { fold } from '../../../base/text/fold.ts';
 import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
 
 // A language by its code, perhaps a script, a region and so on. The model would take a word of
 // eight letters for a language too; here it is a name.
-const TAG = /^[a-z]{2,3}(-[a-z0-9]{1,8})*$/i;
+const TAG = /^[a-z]{2,3}(-[a-z0-9]{1,8})*$/;
 const UNDETERMINED = 'und';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 // Texts of several languages, as `eng; fre` or `English, French and Latin`.
-const SEPARATOR = /[,;/&|+]|\sand\s/;
+const SEPARATOR = /[,;/&|+]|\s(?:and|und|et|y)\s/;
 const TEXT_LENGTH_MAX = 200;
 
 /** The languages without a code of two letters in which books are read. */
@@ -30,9 +32,11 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['bahasa indonesia', 'id'], ['bengali', 'bn'], ['bokmal', 'nb'], ['brazil', 'pt-BR'],
   ['brazilian', 'pt-BR'], ['brazilian portuguese', 'pt-BR'], ['british', 'en-GB'],
   ['british english', 'en-GB'], ['burmese', 'my'], ['canadian', 'en-CA'], ['canadien', 'fr-CA'],
-  ['castellano', 'es'], ['castilian', 'es'], ['chinese (simplified)', 'zh-Hans'],
+  ['castellano', 'es'], ['castilian', 'es'],
+  ['chinese (simplified)', 'zh-Hans'],
   ['chinese (traditional)', 'zh-Hant'], ['english (uk)', 'en-GB'], ['english (us)', 'en-US'],
-  ['farsi', 'fa'], ['flemish', 'nl-BE'], ['francais', 'fr'], ['frenchb', 'fr'], ['gaelic', 'gd'],
+  ['farsi', 'fa'], ['flamand', 'nl-BE'], ['flamisch', 'nl-BE'], ['flemish', 'nl-BE'],
+  ['frenchb', 'fr'], ['gaelic', 'gd'],
   ['german (austria)', 'de-AT'], ['german (switzerland)', 'de-CH'], ['germanb', 'de'],
   ['greek, ancient', 'grc'], ['greek, modern', 'el'], ['magyar', 'hu'], ['mandarin', 'zh'],
   ['mexican', 'es-MX'], ['modern greek', 'el'], ['naustrian', 'de-AT'], ['newzealand', 'en-NZ'],
@@ -58,7 +62,7 @@ const TIME_IN_BRACKETS = /^([^()]+) \(([^()]+)\)$/;
 
 /** The BCP 47 tag of one language, or null. */
 function findLanguage(text: string): string | null {
-  const name = text.trim().toLowerCase();
+  const name = fold(text.trim());
   const tag = name.replaceAll('_', '-');
   if (TAG.test(tag)) return canonicalize(tag);
   return findName(name) ?? findName(name.replace(TIME_IN_BRACKETS, '$2 $1'));
@@ -79,26 +83,30 @@ function canonicalize(tag: string): string | null {
 
 let names: ReadonlyMap<string, string> | null = null;
 
-/** The tags of languages by their English and own names, in lower case. */
+/** The tags of languages by their names, folded. */
 function getNames(): ReadonlyMap<string, string> {
   return names ??= createNames();
 }
 
+// The languages in which names are read, besides each by its own; a name of the first counts most.
+const NAME_LANGUAGES = ['en', 'de', 'fr', 'es'];
+
 // Takes 30 ms, once, and only where a file names languages.
 function createNames(): ReadonlyMap<string, string> {
-  const english = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+  const displayNames = NAME_LANGUAGES.map((language) =>
+    new Intl.DisplayNames(language, { type: 'language', fallback: 'none' }));
   const shortCodes = [...LETTERS].flatMap((first) => [...LETTERS].map((second) => first + second));
   const tags = new Map<string, string>();
   for (const code of [...shortCodes, ...LONG_CODES]) {
-    const name = english.of(code);
+    const [englishName, ...names] = displayNames.map((names) => names.of(code));
     // Withdrawn codes, such as `iw` for Hebrew, have names too.
-    const tag = name === undefined ? null : canonicalize(code);
-    if (name === undefined || tag === null) continue;
+    const tag = englishName === undefined ? null : canonicalize(code);
+    if (englishName === undefined || tag === null) continue;
+    tags.set(fold(englishName), tag);
     const ownName = new Intl.DisplayNames(code, { type: 'language' }).of(code);
-    if (ownName !== undefined && !tags.has(ownName.toLowerCase())) {
-      tags.set(ownName.toLowerCase(), tag);
+    for (const name of [ownName, ...names]) {
+      if (name !== undefined && !tags.has(fold(name))) tags.set(fold(name), tag);
     }
-    tags.set(name.toLowerCase(), tag);
   }
   return tags;
 }

@@ -26,15 +26,22 @@ export function createStatusReader(words: StatusWords): TextReader {
   };
 }
 
-/** `***` and `★★★☆☆`. */
-const STARS = /^([*★⭐]{1,5})[☆✩]{0,4}$/u;
+/** `***`, `★★★☆☆` and `★★★½`. */
+const STARS = /^([*★⭐]{1,5})([¼½¾]?)[☆✩]{0,4}$/u;
+/** `4½`, `4 ½` and `½`. */
+const WITH_FRACTION = /^([0-9]?) ?([¼½¾])$/;
+const FRACTIONS: ReadonlyMap<string, number> = new Map([['¼', 0.25], ['½', 0.5], ['¾', 0.75]]);
 const OF_SCALE = /^([0-9]{1,2}(?:[.,][0-9]{1,2})?) ?\/ ?(5|10)$/;
 const STARS_MAX = 5;
 
-/** A rating in stars, also `4/5` and `8/10`; 0 is what programs write where nobody gave one. */
+/**
+ * A rating in stars, also `4½`, `4/5` and `8/10`; 0 is what programs write where nobody gave one.
+ */
 export function readRating(text: string): RowValue | undefined {
-  const [, stars] = STARS.exec(text) ?? [];
-  if (stars !== undefined) return whole([...stars].length);
+  const [, stars, starFraction = ''] = STARS.exec(text) ?? [];
+  if (stars !== undefined) return whole([...stars].length + (FRACTIONS.get(starFraction) ?? 0));
+  const [, digit, fraction = ''] = WITH_FRACTION.exec(text) ?? [];
+  if (digit !== undefined) return whole(Number(digit) + (FRACTIONS.get(fraction) ?? 0));
   const [, points, scale] = OF_SCALE.exec(text) ?? [];
   if (points !== undefined) {
     return whole(Number(points.replace(',', '.')) * STARS_MAX / Number(scale));

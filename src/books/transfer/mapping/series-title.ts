@@ -10,6 +10,9 @@ import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
 
 const PLACE = /(?:^|[\s,;])#(\S.*)$/s;
+/** A place in words at the end of the text of a series: `Discworld, Band 4`, `Mort (Vol. 4)`. */
+const PLACE_IN_WORDS = new RegExp('[\\s,]\\(?(?:book|volume|vol|part|no|number|band|bd|buch|teil'
+  + '|nr|folge|tome|livre|tomo|libro|num)\\.? ?([0-9]{1,6}(?:\\.[0-9]{1,3})?)\\)?$', 'i');
 const POSITION = /^[0-9]{0,6}\.?[0-9]{1,6}$/;
 
 /** The title without its series; part where it has one, as the series says the rest. */
@@ -47,9 +50,10 @@ function readBrackets(text: string): JsonObject[] {
 
 /** The series of a text about nothing else, `Discworld #4; Death`; part where a place is left. */
 export function readSeriesNames(text: string): RowValue | undefined {
-  const series = splitSeries(text);
+  const texts = text.split(';').map((one) => one.trim().replace(PLACE_IN_WORDS, ' #$1'));
+  const series = splitSeries(texts.join(';'));
   if (series.length === 0) return undefined;
-  const placeCount = text.split(';').filter((one) => PLACE.test(one)).length;
+  const placeCount = texts.filter((one) => PLACE.test(one)).length;
   const positionCount = series.filter(({ position }) => position !== undefined).length;
   return placeCount === positionCount ? whole(series) : part(series);
 }

@@ -8,6 +8,8 @@ test('tags, codes and names give the BCP 47 tag', () => {
     'en': 'en', 'eng': 'en', 'ENG': 'en', 'en_US': 'en-US', 'pt-br': 'pt-BR', 'ger': 'de',
     'deu': 'de', 'grc': 'grc', 'English': 'en', ' german ': 'de', 'Deutsch': 'de',
     'français': 'fr', 'ngerman': 'de', 'brazilian': 'pt-BR', '日本語': 'ja', 'Hebrew': 'he',
+    'deutsch': 'de', 'englisch': 'en', 'Spanisch': 'es', 'polnisch': 'pl', 'Französisch': 'fr',
+    'Francais': 'fr', 'ALLEMAND': 'de', 'inglés': 'en', 'Türkisch': 'tr', 'castellano': 'es',
     'Greek, Ancient': 'grc', 'Old English': 'ang', 'iw': 'he', 'Norwegian': 'no',
   };
   for (const [text, tag] of Object.entries(cases)) {
@@ -16,7 +18,9 @@ test('tags, codes and names give the BCP 47 tag', () => {
 });
 
 test('of several languages the first is read, and that this is not all', () => {
-  for (const text of ['eng; fre', 'English, French and Latin', 'en/fr', 'English and French']) {
+  for (const text of [
+    'eng; fre', 'Englisch und Deutsch', 'English, French and Latin', 'en/fr', 'English and French',
+  ]) {
     assert.deepEqual(readLanguage(text), { value: 'en', isWhole: false }, text);
   }
 });

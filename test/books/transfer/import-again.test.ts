@@ -467,6 +467,20 @@ test('what a source says no more stays, and is told as unchanged', async () => {
   assert.deepEqual(changed?.['members'], ['reading.review', 'reading.rating']);
 });
 
+test('a column of one\'s own that is emptied stays, and is told', async () => {
+  const file = (lent: string, shelf: string): string =>
+    `Titel,Autor,Verliehen an,Regal\nFaust,Goethe,${lent},${shelf}\n`;
+  await importFile(file('Anna', 'A1'), '?format=csv&match=title');
+  for (const [shelf, values] of [
+    ['A2', { 'reading.shelves': '["A1"] → ["A2"]' }], ['A2', {}],
+  ] as const) {
+    const { results } = await importFile(file('', shelf), '?format=csv&match=title&verbose=true');
+    assert.deepEqual(results[0]?.['values'], {
+      ...values, 'metadata.Verliehen an': '"Anna" stays, the source has it no more',
+    });
+  }
+});
+
 test('a verbose report names each record with something that is put aside or left out',
   async () => {
     const file = toCsv([

@@ -322,6 +322,26 @@ test('a name with the family first is the author that the book has', async () =>
   assert.deepEqual([book.authors, book.reading.owned], [authors, true]);
 });
 
+test('authors and series keep their letters too, whatever their place', async () => {
+  const goodreads = (title: string, name: string, inverted: string, place: number): string =>
+    `Book Id,Title,Author,Author l-f,ISBN13\n7,"${title}, #${place})",${name},"${inverted}",${
+      ISBN}\n`;
+  await importFile('goodreads', goodreads('森 (日本', '春樹 村上', '村上, 春樹', 1));
+  const damaged = goodreads('? (??', '?? ??', '??, ??', 2);
+  const librarything = `Book Id\tTitle\tPrimary Author\tISBN\n9\t?\t??, ??\t[${ISBN}]\n`;
+  const csv = `title,authors,isbn\n?,Jay Rubin; ?? ??,${ISBN}\n`;
+  for (const [format, file, names] of [
+    ['goodreads', damaged, ['春樹 村上']], ['librarything', librarything, ['春樹 村上']],
+    ['csv', csv, ['Jay Rubin', '春樹 村上']],
+  ] as const) {
+    const { count } = await importFile(format, file);
+    assert.equal(count['lostLetters'], 1, format);
+    const { title, authors, series } = await readBook();
+    assert.deepEqual([title, authors, series],
+      ['森', names.map((name) => ({ name })), [{ name: '日本', position: 2 }]], format);
+  }
+});
+
 test('a book keeps its letters where a spreadsheet has made ? of them', async () => {
   const file = (title: string, author: string, tags: string, review = 'Dobrze?'): string =>
     `id,title,authors,isbn,keywords,reading.review,metadata.Półka\n,${title},${author},${ISBN},${

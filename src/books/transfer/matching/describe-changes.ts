@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { READING_PREFIX, separateMembers } from '../../book-members.ts';
+import { READING_PREFIX } from '../../book-members.ts';
 import { METADATA } from '../../merge-choice.ts';
 import { DIGESTS_MEMBER, asObject } from '../mapping/metadata-source.ts';
-import { createSaidCheck } from './last-import.ts';
+import { createSaidCheck, nameMembers } from './last-import.ts';
 import { isSaid } from './merge-record.ts';
 
 /**
@@ -29,13 +29,16 @@ export function describeChanges(
   ]);
 }
 
-/** The members that the book keeps although the source that said them says them no more. */
+/**
+ * The members, and columns of a reader's own, that the book keeps although the source that said
+ * them says them no more.
+ */
 export function describeStaying(
   book: JsonObject, record: JsonObject, format: string | null,
 ): Readonly<Record<string, string>> {
   if (format === null) return {};
   const isOwn = createSaidCheck(book, format);
-  const [members, said] = [separateMembers(book), separateMembers(record)];
+  const [members, said] = [nameMembers(book), nameMembers(record)];
   return Object.fromEntries(Object.entries(members)
     .filter(([name]) => name !== METADATA && !isSaid(said, name) && isOwn(members, name))
     .map(([name, value]) => [name, `${shorten(value)} stays, the source has it no more`]));

@@ -97,7 +97,7 @@ function restoreMembers(fields: JsonObject, book: JsonObject): JsonObject {
   return isSame ? fields : Object.fromEntries(restored);
 }
 
-/** Names may stand anywhere in the book's list, and objects at the same place. */
+/** Names may stand anywhere in the book's list, also those of objects. */
 function restoreValue(value: JsonValue, stored: JsonValue | undefined): JsonValue {
   if (typeof value === 'string') {
     return typeof stored === 'string' && isWithoutLetters(value, stored) ? stored : value;
@@ -105,15 +105,31 @@ function restoreValue(value: JsonValue, stored: JsonValue | undefined): JsonValu
   if (isJsonObject(value)) return isJsonObject(stored) ? restoreMembers(value, stored) : value;
   if (!Array.isArray(value) || !Array.isArray(stored) || !hasQuestionMark(value)) return value;
   const storedItems: readonly JsonValue[] = stored;
-  const namesByAscii = new Map(storedItems.map((name) => [replaceLetters(name), name]));
-  const items = value.map((item: JsonValue, index) => restoreValue(item,
-    typeof item === 'string' ? namesByAscii.get(replaceLetters(item)) : storedItems[index]));
+  const itemsByAscii = new Map(storedItems.map((item) => [replaceLetters(nameOf(item)), item]));
+  const items = value.map((item: JsonValue) => {
+    const storedItem = itemsByAscii.get(replaceLetters(nameOf(item)));
+    return isJsonObject(item) && isJsonObject(storedItem)
+      ? restoreNamed(item, storedItem) : restoreValue(item, storedItem);
+  });
   return items.every((item, index) => item === value[index]) ? value : items;
 }
 
+/** An author or a series as the book has it: lost letters tell no family either. */
+function restoreNamed(item: JsonObject, stored: JsonObject): JsonObject {
+  if (!isWithoutLetters(nameOf(item), nameOf(stored))) return item;
+  const clearMembers = Object.entries(item).filter(([, value]) => !hasQuestionMark(value));
+  return { ...stored, ...Object.fromEntries(clearMembers) };
+}
+
+/** An item that is a text, or its name without blanks, of which East Asian names have none. */
+function nameOf(item: JsonValue): string {
+  if (!isJsonObject(item)) return String(item);
+  return String(item['name']).replaceAll(' ', '');
+}
+
 /** The text with `?` in the place of each letter that any encoding may lack. */
-function replaceLetters(text: JsonValue): string {
-  return typeof text === 'string' ? text.replaceAll(/[^\0-\x7f]/g, '?') : '';
+function replaceLetters(text: string): string {
+  return text.replaceAll(/[^\0-\x7f]/g, '?');
 }
 
 function isWithoutLetters(text: string, stored: string): boolean {

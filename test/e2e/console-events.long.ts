@@ -122,7 +122,7 @@ test('mistakes of an event are told at their fields', { skip }, async () => {
   const wrong = 'return document.activeElement.name + document.querySelector("dialog").innerText;';
   await person.focus('textbox', 'Name');
   await person.press('Enter');
-  await person.gives(wrong, /^payload[^]*Payload is not JSON/);
+  await person.gives(wrong, /^payload[^]*Payload is not valid JSON at line 1, column/);
   await person.fill('textbox', 'Payload', '');
   await person.fill('textbox', 'In', '2 hours');
   await person.press('Enter');

@@ -84,7 +84,7 @@ test('a scheme that lacks members is told which', { skip }, async () => {
   await person.fill('textbox', 'Scheme', '{');
   await person.sees('signature.encoding', false);
   await person.click('button', 'Next: what is done');
-  await person.sees('Scheme is not JSON');
+  await person.sees('Scheme is not valid JSON at line 1, column');
 });
 
 test('a token in a header takes its name alone', { skip }, async () => {
@@ -275,7 +275,7 @@ test('an action is made beside a form, and a condition written as JSON', { skip 
   await person.gives(shown, when);
   await person.fill('textbox', 'The condition as JSON', '{');
   await person.click('button', 'As rows');
-  await person.sees('The condition as JSON is not JSON');
+  await person.sees('The condition as JSON is not valid JSON at line 1, column');
   const both = { all: [when, { path: 'payload.size', op: 'gt', value: 3 }] };
   await person.fill('textbox', 'The condition as JSON', JSON.stringify(both));
   await person.click('button', 'As rows');

@@ -1,4 +1,5 @@
 /** Finds the values of a JSON text by their JSON Pointers, and what makes a text no JSON. Pure. */
+import { parseJson } from './json-text.ts';
 
 /** The first character of a value, and the one after its last. */
 export type JsonPlace = { readonly start: number; readonly end: number };
@@ -35,6 +36,22 @@ export function locateJson(text: string): JsonPlaces | JsonMistake {
     const { offset } = scan;
     const line = findLine(text, offset);
     return { offset, line, column: offset - text.lastIndexOf('\n', offset - 1), reason };
+  }
+}
+
+/**
+ * `parseJson`, but its SyntaxError says where the text is wrong, as the server's errors do; `label`
+ * is what the user calls the text.
+ */
+export function parseTypedJson(text: string, label: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (thrown) {
+    const mistake = locateJson(text);
+    if (!isMistake(mistake)) throw thrown;
+    const { line, column, reason } = mistake;
+    throw new SyntaxError(
+      `${label} is not valid JSON at line ${line}, column ${column}: ${reason}.`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Makes the body of a payload as the service does, and finds what a template names in vain. */
-import { encodeJson, isContainer, parseJson } from '../base/json-text.ts';
+import { parseTypedJson } from '../base/json-places.ts';
+import { encodeJson, isContainer } from '../base/json-text.ts';
 import { isEnvelope } from '../../webhooks/outgoing/envelope.ts';
 
 export type PreviewedWebhook = {
@@ -47,7 +48,7 @@ function fillTextTemplate(template: string, contentType: string, readValue: Find
 
 /** Returns the filled value. Throws Error for a template that the service would reject. */
 function fillPayloadTemplate(template: string, readValue: FindValue): unknown {
-  return fillValue(parseJson(template), readValue);
+  return fillValue(parseTypedJson(template, 'The template'), readValue);
 }
 
 function fillValue(template: unknown, readValue: FindValue): unknown {

@@ -44,8 +44,8 @@ type EditOptions = {
   /** Makes what the form edits of a stored record, where other members say the same. */
   readonly toFormRecord?: (record: RecordMembers) => RecordMembers;
   readonly etag: string;
-  /** Content below the form; `read` returns the current members. */
-  readonly renderBelow?: (read: () => Record<string, unknown>, form: HTMLFormElement) => Child;
+  /** Content beside the form, below it on a narrow page; `read` returns the current members. */
+  readonly renderBeside?: (read: () => Record<string, unknown>, form: HTMLFormElement) => Child;
   /** Called when the record was saved. */
   readonly onSaved?: () => void;
   /** Saves what was typed as a new record, where somebody has deleted this one meanwhile. */
@@ -60,14 +60,14 @@ export function openEditor(
 }
 
 function showForm(container: HTMLElement, options: EditOptions): void {
-  const { title, address, renderBelow } = options;
+  const { title, address, renderBeside } = options;
   const cancel = asyncButton('Cancel', () => leaveForm(container, address));
   const form = recordForm({
     ...options, value: createFormRecord(options), action: 'Save',
     save: (value) => runExclusively([cancel], () => saveRecord(container, options, value)),
   });
-  fill(container, heading(title, cancel), form.element,
-    renderBelow?.(form.read, form.element) ?? null);
+  fill(container, heading(title, cancel), h('div.beside', form.element,
+    renderBeside?.(form.read, form.element) ?? null));
 }
 
 /**

@@ -2,7 +2,8 @@
 import { h, uniqueId, type Child } from '../../base/dom.ts';
 import { formatFieldProblem, formatLabel, parsePointer } from '../../base/field-problem.ts';
 import { ApiError, messageOf } from '../../base/api-calls.ts';
-import { encodeJson, parseJson } from '../../base/json-text.ts';
+import { parseTypedJson } from '../../base/json-places.ts';
+import { encodeJson } from '../../base/json-text.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 
 export interface Field {
@@ -124,9 +125,9 @@ export function createJsonField(options: InputOptions & { readonly value: unknow
   const field = inputField(options, area, () => {
     if (area.value.trim() === '') return undefined;
     try {
-      return parseJson(area.value);
+      return parseTypedJson(area.value, findLabel(options));
     } catch (thrown) {
-      throw new InputError(`${findLabel(options)} is not JSON: ${String(thrown)}`);
+      throw new InputError(messageOf(thrown));
     }
   });
   const forget = (): void => {

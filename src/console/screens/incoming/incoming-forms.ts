@@ -56,7 +56,7 @@ export function openActionsEditor(container: HTMLElement, id: string): () => voi
       title: `What ${createWebhookLabel(webhook).title} does`, path, address: ['incoming', id],
       record: webhook, etag, schema: filterMembers(model, isOfAction),
       factories: { action: (options) => actions.createField(options) },
-      renderBelow: (read) => trySection(webhook, () => read()['routes']),
+      renderBeside: (read) => trySection(webhook, () => read()['routes']),
     };
   });
 }

@@ -50,7 +50,7 @@ export function openNewOutgoing(container: HTMLElement): () => void {
     });
     const sample = sampleSection(form.read, { form: form.element });
     fill(container, backLink('outgoing', 'Outgoing webhooks'),
-      heading('A new outgoing webhook'), form.element, sample.element);
+      heading('A new outgoing webhook'), h('div.beside', form.element, sample.element));
   });
 }
 

@@ -287,7 +287,7 @@ export function openOutgoingEditor(container: HTMLElement, id: string): () => vo
     return {
       ...options, toFormRecord, schema: model,
       factories: await ActionCatalog.load().then(loadOutgoingFields),
-      renderBelow: (read, form) => {
+      renderBeside: (read, form) => {
         const sample = sampleSection(read, { form });
         ({ tellMissing } = sample);
         return sample.element;

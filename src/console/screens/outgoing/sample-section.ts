@@ -7,7 +7,8 @@ import { callApi, getJson, hasStatus, messageOf } from '../../base/api-calls.ts'
 import { callerSession } from '../../base/caller-session.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
-import { encodeJson, parseJson } from '../../base/json-text.ts';
+import { parseTypedJson } from '../../base/json-places.ts';
+import { encodeJson } from '../../base/json-text.ts';
 import { apiPath, appendQuery, href } from '../../base/screen-address.ts';
 import { badge } from '../../parts/badge.ts';
 import { asyncButton } from '../../parts/buttons.ts';
@@ -25,6 +26,17 @@ import type { SendResult } from '../../../webhooks/outgoing/send-options.ts';
 const SAMPLE_BYTES_MAX = 16_384;
 /** The events that hookshelf itself emits: they have `type`, `timestamp` and `data`. */
 const OWN_EVENTS = /^(book|delivery|webhook|request|store)\./;
+/** What a change of the catalog says of a book: templates find each name that books mostly have. */
+const SAMPLE_BOOK = {
+  id: '01a1f92d-f5d4-722a-8cfd-fb60a4838cfd', title: 'Emma',
+  authors: [{ name: 'Jane Austen', birthDate: '1775-12-16' }],
+  isbn: '9780141439587', datePublished: '1815', inLanguage: 'en',
+  publisher: 'John Murray', numberOfPages: 474, keywords: ['novel', 'comedy'],
+  reading: { status: 'read', rating: 4.5 },
+  createdAt: '2026-01-02T03:04:05.678Z', updatedAt: '2026-01-02T03:04:05.678Z',
+};
+/** The preview is made anew when the user has not typed for so long. */
+const TYPING_MS = 300;
 const MADE_UP = 'Made up: no event that it hears is kept yet. A real one has whatever it was '
   + 'emitted with.';
 
@@ -56,11 +68,17 @@ export function sampleSection(
     preview.removeAttribute('aria-busy');
     last = showPreview(preview, read, sample);
   };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const showSoon = (): void => {
+    preview.setAttribute('aria-busy', 'true');
+    clearTimeout(timer);
+    timer = setTimeout(show, TYPING_MS);
+  };
   const sample = createSampleField(read, show);
   const refresh = (): void => void sample.refresh().then(show).catch(showFailureNotice);
   for (const element of [form, sample.element]) {
-    // What is shown is old until the user leaves the field.
-    element?.addEventListener('input', () => preview.setAttribute('aria-busy', 'true'));
+    element?.addEventListener('input', showSoon);
+    // Another event may become the sample, which is fetched: not for each letter of its name.
     for (const end of ['change', 'focusout']) element?.addEventListener(end, refresh);
   }
   const result = h('div', { role: 'status' });
@@ -102,8 +120,9 @@ function showPreview(
     return { missingPaths, isMadeUp };
   } catch (thrown) {
     // An error in the form of the webhook is shown at its own field.
-    fill(element, h('p.hint', 'It is shown when all fields can be read.',
-      thrown instanceof InputError ? null : ` ${messageOf(thrown)}`));
+    fill(element, thrown instanceof InputError
+      ? h('p.hint', 'It is shown when all fields can be read.')
+      : h('p.problem', { role: 'status' }, messageOf(thrown)));
     return { missingPaths: [], isMadeUp };
   }
 }
@@ -134,7 +153,7 @@ function createSampleField(read: () => SampledWebhook, onShow: () => void): Samp
   let webhook = readQuietly(read);
   let shown = createSample(webhook);
   const area = codeArea(8, shown.text);
-  const parse = (): unknown => parseJson(area.value);
+  const parse = (): unknown => parseTypedJson(area.value, 'The sample event');
   const field = inputField({ name: 'sample', label: 'A sample event' }, area, parse, note);
   const show = (sample: SampleEvent): void => {
     if (area.value === shown.text) {
@@ -201,7 +220,9 @@ async function findSample(webhook: SampledWebhook): Promise<SampleEvent | null> 
       text: encodeJson(enclose(webhook, event, payload), 2),
       isMadeUp: false,
       note: h('span', 'The last ', h('a', { href: href(['events', event.id]) }, event.name),
-        ', emitted ', timeElement(event.createdAt), '.'),
+        ', emitted ', timeElement(event.createdAt), ...event.deliverAt === null
+          || Date.parse(event.deliverAt) <= Date.now() ? []
+          : [', due ', timeElement(event.deliverAt)], '.'),
     };
   }
   return null;
@@ -227,7 +248,7 @@ function createSample(webhook: SampledWebhook): SampleEvent {
   // Customers do not hear of books.
   const anyType = callerSession.isCustomer ? 'example.created' : 'book.created';
   const type = trigger === '*' ? anyType : trigger.replace(/\*$/, 'created');
-  const data = type.startsWith('book.') ? { book: { title: 'Emma' } } : { id: 1 };
+  const data = type.startsWith('book.') ? { book: SAMPLE_BOOK } : { id: 1 };
   const isWhole = OWN_EVENTS.test(type) || webhook.payloadTemplate === undefined;
   const event = isWhole ? { type, timestamp: '2026-01-02T03:04:05.678Z', data } : data;
   const note = callerSession.isCustomer ? null : MADE_UP;

@@ -10,7 +10,7 @@
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { FieldError } from '../../base/errors.ts';
-import { invalid } from '../../base/fields.ts';
+import { invalid, isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJsonRecord } from '../../base/json/parse.ts';
 import type { JsonObject } from '../../base/schema.ts';
@@ -108,7 +108,12 @@ type ImportCount = {
    * How many records have `?` in the place of letters of their books, which stay; absent: none.
    */
   readonly lostLetters?: number;
-  /** The first record of each of these four; absent: there is none. */
+  /**
+   * How many of the imported ones, but for those with an id of ours, have a date on which they were
+   * finished and no status; absent: none.
+   */
+  readonly withoutStatus?: number;
+  /** The first record of each of these five; absent: there is none. */
   readonly alike?: Readonly<Partial<Record<AlikeRemark, AlikeBooks>>>;
   /**
    * In how many records the model refused a value of a member, the value is in doubt, or a date is
@@ -119,7 +124,7 @@ type ImportCount = {
   readonly ownColumns?: Readonly<Record<string, number>>;
 };
 
-type AlikeRemark = Remark | 'merged' | 'lostLetters';
+type AlikeRemark = Remark | 'merged' | 'lostLetters' | 'withoutStatus';
 
 /** `record` is its number, from 1: several may stand on a line. */
 type FirstRecord = { readonly line: number; readonly record: number; readonly title: string };
@@ -129,7 +134,7 @@ type FirstRecords = Readonly<Record<string, FirstRecord>>;
 /**
  * A new book, and the book that it is like: an id is null where a dry run would have added it. Or
  * the record of a merged book with its id, if the file has one, and the book that took it in. Or a
- * record without letters and no other book.
+ * record without letters or a status and no other book.
  */
 type AlikeBooks = FirstRecord & { readonly id: string | null; readonly otherId: string | null };
 
@@ -309,6 +314,9 @@ export class Importer {
     if (result.alike) this.#remarkAlike(result.alike.remark, parsed, id, result.alike.id);
     if (result.isMerged === true) this.#remarkAlike('merged', parsed, record.id, id);
     if (result.hasLostLetters === true) this.#remarkAlike('lostLetters', parsed, id, null);
+    if (outcome === 'imported' && record.id === null && isFinishedOnly(record.fields)) {
+      this.#remarkAlike('withoutStatus', parsed, id, null);
+    }
     if (outcome === 'repeated') return this.#reportSkipped(parsed, id, BOOK_REPEATED);
     if (outcome === 'exists') {
       if (record.id !== id) return this.#reportSkipped(parsed, id, BOOK_EXISTS, true);
@@ -367,6 +375,12 @@ export class Importer {
     this.#linesReported += 1;
     return `${encodeJson(result)}\n`;
   }
+}
+
+/** Whether the record says when the book was finished, and not that it is read. */
+function isFinishedOnly({ reading }: JsonObject): boolean {
+  return isJsonObject(reading) && reading['finishedOn'] !== undefined
+    && reading['status'] === undefined;
 }
 
 function describeRecord({ line, number, record }: ParsedRecord): FirstRecord {

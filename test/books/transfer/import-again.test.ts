@@ -467,6 +467,19 @@ test('what a source says no more stays, and is told as unchanged', async () => {
   assert.deepEqual(changed?.['members'], ['reading.review', 'reading.rating']);
 });
 
+test('new books with a finish date and no status are counted, with the first', async () => {
+  const own = 'Titel,Gelesen am,Status\nA,2020,gelesen\nB,2021,\nC,,\nD,2022,\n';
+  const { count, results } = await importFile(own, '?format=csv&match=title');
+  assert.deepEqual([count['withoutStatus'], count['alike']], [2, { withoutStatus:
+    { line: 3, record: 2, title: 'B', id: results[1]?.['id'], otherId: null } }]);
+  assert.equal(JSON.parse(await readBooks())[1].reading.status, undefined);
+  const { count: again } = await importFile(own, '?format=csv&match=title');
+  assert.equal(again['withoutStatus'], undefined);
+  const { count: back } = await importFile('id,title,reading.finishedOn\n'
+    + '01980000-0000-7000-8000-000000000001,E,2020\n', '?format=csv');
+  assert.equal(back['withoutStatus'], undefined);
+});
+
 test('a column of one\'s own that is emptied stays, and is told', async () => {
   const file = (lent: string, shelf: string): string =>
     `Titel,Autor,Verliehen an,Regal\nFaust,Goethe,${lent},${shelf}\n`;

@@ -215,6 +215,19 @@ test('a new book of the title and author of another is told, with the way to mer
       + `book:merge ${otherId} --from [-0-9a-f]{36} --fill makes `));
   }));
 
+test('a finish date without a status is told, and a column of statuses mends it', () =>
+  inPlace('without a server', async (place) => {
+    const importOwn = (input: string, ...options: string[]) => place.run(
+      ['book:import', '--file', '-', '--format', 'csv', ...options], { input });
+    const { stderr } = await importOwn('Titel,Gelesen am\nEmma,2020\n');
+    assert.match(stderr, new RegExp('1 new book has a finish date and no status, and does not '
+      + 'count as read: it is "Emma" \\(line 2\\); a column reading.status with "read" says so, in '
+      + 'the same file with --match isbn,title\n'));
+    const { stdout } = await importOwn('Titel,Gelesen am,reading.status\nEmma,2020,read\n',
+      '--match', 'isbn,title');
+    assert.equal(stdout, 'imported 0, updated 1, unchanged 0, skipped 0\n');
+  }));
+
 test('records of a merged book are told by the first, with the book that took it in', () =>
   inPlace('without a server', async (place) => {
     const file = `${GOODREADS}4,Other,X,,\n`;

@@ -89,6 +89,10 @@ const REMARKS: Readonly<Record<string, (count: number, first: JsonObject) => str
   lostLetters: (count, first) => `${formatRecords(count)} ${count === 1 ? 'has' : 'have'} ? in the `
     + `place of letters, which the book keeps: ${formatFirst(count, first)}; save the file as `
     + 'UTF-8, which has all letters (in Excel "CSV UTF-8")',
+  withoutStatus: (count, first) => `${
+    count === 1 ? '1 new book has' : `${count} new books have`} a finish date and no status, and ${
+    count === 1 ? 'does' : 'do'} not count as read: ${formatFirst(count, first)}; a column `
+    + 'reading.status with "read" says so, in the same file with --match isbn,title',
 };
 
 /** The remark on a dry run of records that nobody matches by ISBN: they are not there twice yet. */

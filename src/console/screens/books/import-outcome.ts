@@ -47,6 +47,7 @@ type ImportTotals = {
   readonly alike?: Readonly<Record<string, FirstBook>>;
   readonly merged?: number;
   readonly lostLetters?: number;
+  readonly withoutStatus?: number;
   readonly putAside?: Readonly<Record<string, number>>;
   readonly ownColumns?: Readonly<Record<string, number>>;
   readonly replacedMembers?: Readonly<Record<string, number>>;
@@ -184,7 +185,7 @@ export function listRemarks(
   const { replacedMembers = {}, keptMembers = {}, putAside = {}, ownColumns = {} } = count;
   const { firstReplaced = {}, firstKept = {}, firstPutAside = {}, firstLeftOut = {} } = count;
   const { unmatchable = 0, withoutId = 0, sameIsbn = 0, merged = 0, lostLetters = 0 } = count;
-  const { sameTitle = 0, alike = {} } = count;
+  const { sameTitle = 0, withoutStatus = 0, alike = {} } = count;
   const isOther = encoding !== undefined && encoding !== 'utf-8';
   const isNested = source !== null && NESTED_FORMATS.has(source.format);
   return [
@@ -231,6 +232,9 @@ export function listRemarks(
       formatNumber(lostLetters, 'record')}${
       formatFirst(alike['lostLetters'])}; the books keep theirs. Save the file as UTF-8, which has `
       + 'all letters (in Excel “CSV UTF-8”)'],
+    ...withoutStatus === 0 ? [] : [`a finish date and no status: ${
+      formatNumber(withoutStatus, 'new book')}${formatFirst(alike['withoutStatus'])}; not counted `
+      + 'as read until the status says so: choose books in the list to set it for many'],
   ];
 }
 

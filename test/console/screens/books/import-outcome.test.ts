@@ -62,7 +62,7 @@ test('what else happened is told, and nothing where nothing did', () => {
     firstReplaced: { 'reading.finishedOn': { line: 2, record: 1, title: 'Emma' } },
     keptMembers: { 'reading.review': 1 }, firstKept: {}, unmatchable: 2, merged: 1, lostLetters: 1,
     putAside: { isbn: 2, 'reading.rating': 1 }, withoutId: 1, sameIsbn: 2,
-    sameTitle: 2, alike: {
+    sameTitle: 2, withoutStatus: 2, alike: {
       sameTitle: { line: 3, record: 2, title: 'Dune' }, merged: { line: 1, record: 4, title: 'C' },
     },
     error: 'the disk is full',
@@ -92,6 +92,8 @@ test('what else happened is told, and nothing where nothing did', () => {
       + 'want of it you write into that book',
     '? in the place of letters: 1 record; the books keep theirs. Save the file as UTF-8, which has '
       + 'all letters (in Excel “CSV UTF-8”)',
+    'a finish date and no status: 2 new books; not counted as read until the status says so: '
+      + 'choose books in the list to set it for many',
   ]);
   assert.deepEqual(
     listRemarks({ ...COUNT, leftOut: { custom: 1 } }, { format: 'csl', encoding: 'utf-8' }),

@@ -33,7 +33,7 @@ import { MATCH_LIST, ON_MATCH, isContradictory, parseMatches } from './transfer/
 import type { ImportMode } from './transfer/import-mode.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import {
-  FORMAT, correctionHeaders, bookQueryParameters, fieldsParameter,
+  FORMAT, SPREADSHEET, correctionHeaders, bookQueryParameters, fieldsParameter,
 } from './query/query-parameters.ts';
 import { selectFormat } from './transfer/select-format.ts';
 import { parseFields, selectMembers } from './query/select-members.ts';
@@ -65,6 +65,12 @@ const FORMAT_PARAMETER: ParameterSpec = {
     + 'wants most, else json.',
 };
 
+const SPREADSHEET_PARAMETER: ParameterSpec = {
+  name: SPREADSHEET, in: 'query', schema: { kind: 'boolean' },
+  description: "True is csv for a spreadsheet: with a byte order mark, a `'` before formulas, and "
+    + 'a hyphen in each ISBN, which is no number then. An import takes all of it off again.',
+};
+
 /** The formats that a client would parse; the others are text. */
 const SCHEMAS: ReadonlyMap<string, Schema> =
   new Map<string, Schema>([['jsonld', JSON_OBJECT], ['csl', arraySchema(JSON_OBJECT)]]);
@@ -80,8 +86,8 @@ const OTHER_TYPES: readonly OtherMediaType[] = WRITTEN_FORMATS
  */
 function isPlainlyJson({ search, request: { headers: { accept } } }: Exchange): boolean {
   if (accept !== undefined && accept !== ANY_TYPE && accept !== 'application/json') return false;
-  // A percent sign may hide the name of the parameter.
-  return search === '' || !/format|%/.test(search);
+  // A percent sign may hide the name of a parameter.
+  return search === '' || !/format|spreadsheet|%/.test(search);
 }
 
 const RECORD_FORMATS: RecordFormats = {
@@ -128,8 +134,9 @@ function listRoute(list: BookSender): HttpRoute {
   const sendInFormat = async (exchange: Exchange): Promise<void> => {
     const format = selectFormat(exchange);
     if (format === null) return list.sendJson(exchange);
-    const { headers } = format;
-    return list.sendAs(exchange, { headers, writer: await format.createWriter({}) });
+    const { headers, isForSpreadsheet } = format;
+    const writer = await format.createWriter({ isForSpreadsheet });
+    return list.sendAs(exchange, { headers, writer });
   };
   return {
     method: 'GET',
@@ -138,7 +145,7 @@ function listRoute(list: BookSender): HttpRoute {
     summary: 'All books, or those that match, in id order or sorted, whole or page by page',
     access: 'read',
     tool: {},
-    parameters: [...bookQueryParameters, FORMAT_PARAMETER],
+    parameters: [...bookQueryParameters, FORMAT_PARAMETER, SPREADSHEET_PARAMETER],
     responses: [
       BOOK_LIST_RESPONSE,
       ...problemResponses(400, 406, 503),
@@ -196,7 +203,7 @@ const IMPORT_PARAMETERS = [
     name: 'verbose', in: 'query', schema: { kind: 'boolean' },
     description: 'Name each new or changed book by its `title`, in `members` what changes, and in '
       + '`values` how, in short. With `dryRun` each line has as `book` what the record says of '
-      + 'title, authors, ISBN, date and status.',
+      + 'title, authors, ISBN, date, language, status, rating and last day of reading.',
   },
 ] as const satisfies readonly ParameterSpec[];
 

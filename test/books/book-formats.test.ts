@@ -126,6 +126,26 @@ test('a caller that takes nothing of what there is gets 406, which names it', as
   }
 });
 
+test('?spreadsheet=true is csv that a spreadsheet opens, and for no other format', async () => {
+  for (const [query, accept] of [
+    ['format=csv&spreadsheet=true', JSON_TYPE], ['spreadsheet=true', 'text/csv'],
+  ] as const) {
+    const { text } = await get(`/api/books?${query}`, { Accept: accept });
+    assert.match(text, /^\ufeffid,[^]*,'=1\+1,/);
+  }
+  const plain = await get('/api/books?format=csv');
+  assert.equal((await get('/api/books?format=csv&spreadsheet=false')).text, plain.text);
+  for (const [query, detail] of [
+    ['spreadsheet=true', /`spreadsheet` is for csv, and this answer is json: .*format=csv/],
+    ['spreadsheet=true&format=ris', /this answer is ris/],
+    ['spreadsheet=yes&format=csv', /`spreadsheet` must be true or false, not "yes"/],
+  ] as const) {
+    const refused = await get(`/api/books?${query}`);
+    assert.equal(refused.status, 400, query);
+    assert.match(JSON.parse(refused.text).detail, detail);
+  }
+});
+
 test('?format= beats Accept, and one that is not written is refused', async () => {
   for (const target of ['/api/books', path]) {
     const answer = await get(`${target}?format=jsonld`, { Accept: 'text/html' });

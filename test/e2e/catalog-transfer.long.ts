@@ -17,7 +17,8 @@ test('an export says what it leaves out, and for a spreadsheet that it guards fo
     const data = ['--data', at('data')];
     writeFileSync(at('books.jsonl'), [
       { title: '=1+1', authors: [{ name: '@x' }], metadata: { shelf: 'A1' } },
-      { title: "'=2", subtitle: '-3', metadata: { shelf: 'A2' } }, { title: 'plain' },
+      { title: "'=2", subtitle: '-3', metadata: { shelf: 'A2' } },
+      { title: 'plain', isbn: '0-8044-2957-X' },
     ].map((book) => JSON.stringify(book)).join('\n'));
     await hookshelf(['book:import', ...data, '--file', at('books.jsonl')]);
     const graph = await hookshelf(['book:export', ...data, '--file', at('books.jsonld')]);
@@ -32,7 +33,7 @@ test('an export says what it leaves out, and for a spreadsheet that it guards fo
     assert.match(sheet.stderr, /a ' stands before each text/);
     const rows = readFileSync(at('books.csv'), 'utf8');
     assert.deepEqual([rows.codePointAt(0), plain.stdout.startsWith('id,')], [0xfeff, true]);
-    for (const cell of [",'=1+1,", ",''=2,", ",'-3,", ",'@x,"]) {
+    for (const cell of [",'=1+1,", ",''=2,", ",'-3,", ",'@x,", ',978-0804429573,']) {
       assert.ok(rows.includes(cell), cell);
     }
     await hookshelf(['book:import', '--data', at('again'), '--file', at('books.csv')]);

@@ -121,9 +121,11 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
 
 /** Which format the answer has; the routes, which know the formats, read it. */
 export const FORMAT = 'format';
+/** Whether a spreadsheet opens the answer; the routes read that, too. */
+export const SPREADSHEET = 'spreadsheet';
 
 const OWN_NAMES = bookQueryParameters.map(({ name }) => name);
-const NAMES = [...OWN_NAMES, FORMAT];
+const NAMES = [...OWN_NAMES, FORMAT, SPREADSHEET];
 const MEMBER_NAMES = OWN_NAMES.filter((name) => name !== EXPLAIN);
 const FILTER_NAMES = bookFilterParameters.map(({ name }) => name);
 const REPEATABLE_NAMES = namesOfKind('array');

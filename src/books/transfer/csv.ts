@@ -68,6 +68,8 @@ export function encodeCsvBook(book: Book, isForSpreadsheet = false): string {
     const value = members[name];
     if (name === 'authors') return encodeAuthors(book.authors, isForSpreadsheet);
     if (value === undefined) return null;
+    // A spreadsheet rounds a number of 13 digits when it saves the file again.
+    if (name === 'isbn' && isForSpreadsheet) return String(value).replace(/^.{3}/, '$&-');
     return typeof value === 'string' ? guardText(value, isForSpreadsheet) : encodeJson(value);
   }));
 }

@@ -140,7 +140,8 @@ type AlikeBooks = FirstRecord & { readonly id: string | null; readonly otherId: 
 
 /** The members by which a person tells whether a file is read as it should be. */
 const BOOK_MEMBERS: readonly string[] =
-  ['title', 'authors', 'isbn', 'datePublished', 'reading.status'];
+  ['title', 'authors', 'isbn', 'datePublished', 'inLanguage', 'reading.status', 'reading.rating',
+    'reading.finishedOn'];
 
 /** The most lines of a brief report: its reader may read only after sending all. */
 const BRIEF_LINES_MAX = 1000;

@@ -7,8 +7,8 @@ import { didYouMean } from '../../base/text/nearest.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { chooseMediaType } from '../../server/accept.ts';
 import type { Exchange, HeaderList } from '../../server/http-route.ts';
-import { splitParameter } from '../../server/query.ts';
-import { FORMAT } from '../query/query-parameters.ts';
+import { parseEither, splitParameter } from '../../server/query.ts';
+import { FORMAT, SPREADSHEET } from '../query/query-parameters.ts';
 import type { BookWriter, WriterOptions } from './format-codec.ts';
 import { FORMATS, WRITTEN_FORMATS } from './format-list.ts';
 import type { Format, FormatName } from './format-list.ts';
@@ -28,6 +28,7 @@ const PARTIAL_FORMATS: readonly FormatName[] = ['json', 'jsonl'];
 
 type SelectedFormat = {
   readonly headers: HeaderList;
+  readonly isForSpreadsheet: boolean;
   readonly createWriter: (options: WriterOptions) => Promise<BookWriter>;
 };
 
@@ -39,6 +40,7 @@ export function selectFormat({ search, request }: Exchange): SelectedFormat | nu
   const [name] = splitParameter(search, FORMAT).values;
   const { format, mediaType } =
     name === undefined ? negotiateOffer(request.headers.accept) : getOffer(name);
+  const isForSpreadsheet = readSpreadsheet(search, format);
   if (format.name === 'json') return null;
   checkQuery(search, format);
   const charset = mediaType.startsWith('text/') ? '; charset=utf-8' : '';
@@ -46,7 +48,18 @@ export function selectFormat({ search, request }: Exchange): SelectedFormat | nu
   if (FILE_FORMATS.includes(format.name)) {
     headers.push('Content-Disposition', `attachment; filename="books${format.endings[0] ?? ''}"`);
   }
-  return { headers, createWriter: (options) => createBookWriter(format.name, options) };
+  return {
+    headers, isForSpreadsheet,
+    createWriter: (options) => createBookWriter(format.name, options),
+  };
+}
+
+function readSpreadsheet(search: string, { name }: Format): boolean {
+  const [value] = splitParameter(search, SPREADSHEET).values;
+  if (value === undefined || !parseEither(SPREADSHEET, value, 'true', 'false')) return false;
+  if (name === 'csv') return true;
+  throw new AppError('malformed', `\`${SPREADSHEET}\` is for csv, and this answer is ${name}: `
+    + 'leave it out, or add format=csv');
 }
 
 /** The best format that the header takes; a header without text says no more than none. */

@@ -186,11 +186,12 @@ test('what is wrong with a header or with the columns of a caller is told before
 });
 
 test('a verbose dry run shows what each record says of the book', async () => {
-  const file = 'title,authors,isbn,reading.status,reading.review\n'
-    + 'Momo,Michael Ende,1,read,good\n,x,,,\n';
+  const file = 'title,authors,isbn,reading.status,reading.rating,reading.finishedOn,'
+    + 'reading.review,inLanguage\nMomo,Michael Ende,1,read,4,2024,good,de\n,x,,,,,,\n';
   const [, momo, bad] = lines(await send(file, '?dryRun=true&verbose=true', 'text/csv'));
   assert.deepEqual(momo?.['book'], {
-    title: 'Momo', authors: [{ name: 'Michael Ende' }], reading: { status: 'read' },
+    title: 'Momo', authors: [{ name: 'Michael Ende' }], inLanguage: 'de',
+    reading: { status: 'read', rating: 4, finishedOn: '2024' },
   });
   assert.deepEqual([bad?.['status'], bad?.['book']], ['skipped', undefined]);
   const [, wet] = lines(await send(file, '?verbose=true', 'text/csv'));

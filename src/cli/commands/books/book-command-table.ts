@@ -210,7 +210,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
         meaning: 'file to write (standard output)',
       },
       format,
-      spreadsheet: flag("csv for a spreadsheet: it is told UTF-8, a ' stands before formulas"),
+      spreadsheet: flag("csv for a spreadsheet: as UTF-8, formulas and ISBNs as texts"),
     },
     details: [
       'All formats but json, jsonl and csv leave out dates, ids of merged books, and metadata',

@@ -43,8 +43,15 @@ export const BOOK_FILTERS: readonly FilterSpec[] = [
   sortFilter({ ...sortLabels, '-id': 'added last' }),
   { name: 'as', label: 'Show as', values: ['cards'], noneLabel: 'table', isPaired: true },
   ...facetFilters,
+  yesNoFilter('owned', 'Owned'), yesNoFilter('hasIsbn', 'ISBN'),
   { name: 'typos', label: 'Typing mistakes', isHidden: true },
 ];
+
+function yesNoFilter(name: string, label: string): FilterSpec {
+  return {
+    name, label, values: ['true', 'false'], formatLabel: (value) => value === 'true' ? 'yes' : 'no',
+  };
+}
 
 /** `AudiobookFormat` reads `Audiobook`, and the decade `1960` reads `1960s`. */
 export function formatFacetValue(facet: string, value: string): string {

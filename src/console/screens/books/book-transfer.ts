@@ -21,6 +21,7 @@ import { backLink, heading } from '../../parts/screen.ts';
 import { FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
 import type { ServiceStatus } from '../../../monitoring/monitoring-schema.ts';
 import { BOOK_FILTERS } from './book-filters.ts';
+import { deleteBooks } from './change-books.ts';
 import { FilePreview, HEAD_BYTES } from './file-preview.ts';
 import {
   findMediaType, formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome,
@@ -39,10 +40,26 @@ const MATCHES: readonly (readonly [value: string, label: string])[] = [
   ['isbn,title', 'ISBN, else title, first author and year'], ['source', 'the id of its source'],
 ];
 const ON_MATCH: typeof MATCHES = [
-  ['update', 'update it with what has changed in the file'], ['skip', 'leave it as it is'],
-  ['fill', 'add only what it lacks, also of keywords and shelves'],
-  ['replace', 'replace it, also by its id here'],
+  ['update', 'take what the file says'], ['fill', 'fill what is missing'],
+  ['skip', 'leave them as they are'],
+  ['replace', 'become what the file says, also by their id here'],
 ];
+/** Files with few books that the catalog knows are matched so, until a person says otherwise. */
+const OTHER_PROGRAM = { match: 'isbn,title', onMatch: 'fill' };
+/** The charsets of files whose bytes do not tell it. */
+const CHARSETS: typeof MATCHES = [
+  ['', 'as its bytes say'], ['utf-16le', 'UTF-16'], ['utf-16be', 'UTF-16, big-endian'],
+  ['windows-1250', 'Windows-1250, Central European'], ['windows-1251', 'Windows-1251, Cyrillic'],
+  ['windows-1253', 'Windows-1253, Greek'], ['windows-1254', 'Windows-1254, Turkish'],
+  ['macintosh', 'Macintosh'],
+];
+/** Files that are no text: the server tells by their bytes what to do with them. */
+const BINARY_ENDING = /\.(xls[xm]?|ods|numbers|zip|gz|pdf)$/i;
+/**
+ * The server tells of each of so many records while the browser, which reads nothing before it has
+ * sent all, has not read the first. It holds 8 MiB.
+ */
+const TOLD_RECORDS_MAX = 10_000;
 
 /** Exports the books that the list shows, in its order. `query` is that of the list. */
 export function openTransfer(container: HTMLElement, { query }: ScreenAddress): () => void {
@@ -75,9 +92,14 @@ function exportSection(query: Query, signal: AbortSignal): HTMLElement[] {
   return [
     h('h2', 'Export'), scope,
     h('div.actions', {}, ...WRITTEN_FORMATS
-      .map(({ name, title, endings: [ending = ''] }) => asyncButton(`Download ${title}`, () =>
-        downloadFile(appendQuery(BOOKS_PATH, { ...query, format: name }), `books${ending}`,
-          signal)))),
+      .flatMap(({ name, title, endings: [ending = ''] }) => {
+        const download = (label: string, options: Query = {}): HTMLElement =>
+          asyncButton(`Download ${label}`, () => downloadFile(
+            appendQuery(BOOKS_PATH, { ...query, format: name, ...options }), `books${ending}`,
+            signal));
+        return [download(title), ...name !== 'csv' ? []
+          : [download('CSV for a spreadsheet', { spreadsheet: 'true' })]];
+      })),
   ];
 }
 
@@ -89,8 +111,13 @@ class BookImportForm {
   readonly #format = createSelect([
     ['', 'Recognise it'], ...FORMATS.map(({ name, title }) => [name, title] as const),
   ]);
+  readonly #charset = createSelect(CHARSETS);
   readonly #match = createSelect(MATCHES);
   readonly #onMatch = createSelect(ON_MATCH);
+  /** Whether a person has said how books are matched, and what becomes of them. */
+  #isModeChosen = false;
+  /** The number of records that a check has found in the file. */
+  #checkedCount = Infinity;
   readonly #hasAllTypes = h('input', { type: 'checkbox' });
   readonly #isDry = h('input', { type: 'checkbox', checked: true });
   readonly #preview = new FilePreview(() => void this.#look());
@@ -104,17 +131,27 @@ class BookImportForm {
     const button = submitButton('Check');
     this.#isDry.addEventListener('change', () =>
       fill(button, this.#isDry.checked ? 'Check' : 'Import'));
-    this.#file.addEventListener('change', () => this.#preview.clear());
+    this.#file.addEventListener('change', () => {
+      this.#preview.clear();
+      this.#checkedCount = Infinity;
+      if (!this.#isModeChosen) this.#setMode({ match: '', onMatch: 'update' });
+    });
+    for (const select of [this.#match, this.#onMatch]) {
+      select.addEventListener('change', () => {
+        this.#isModeChosen = true;
+      });
+    }
     for (const input of [
-      this.#file, this.#format, this.#match, this.#onMatch, this.#hasAllTypes,
+      this.#file, this.#format, this.#charset, this.#match, this.#onMatch, this.#hasAllTypes,
     ]) {
       input.addEventListener('change', () => void this.#look());
     }
     this.element = asyncForm(button, () => this.#import(),
       createField('file', 'A file of books, of any program', this.#file, this.#preview.source),
       createField('format', 'What it is', this.#format),
+      createField('charset', 'Its encoding', this.#charset),
       createField('match', 'A book is the same by its id here, and by', this.#match),
-      createField('on-match', 'If the catalog has the book', this.#onMatch),
+      createField('on-match', 'Books that are here already', this.#onMatch),
       createField('all-types', 'Take articles and records of other types for books too',
         this.#hasAllTypes),
       createField('dry', 'Only check it: store nothing', this.#isDry),
@@ -133,7 +170,17 @@ class BookImportForm {
     const response = this.#send(file, query, {
       raw: file.slice(0, HEAD_BYTES), signal: AbortSignal.any([signal, this.#signal]),
     });
-    await this.#preview.show(response, file.size <= HEAD_BYTES, signal);
+    const areNew = await this.#preview.show(response, file.size <= HEAD_BYTES, signal);
+    if (!areNew || this.#isModeChosen || this.#match.value === OTHER_PROGRAM.match) return;
+    // The first file of another program: its books may be here from elsewhere.
+    if (await countItems(BOOKS_PATH, {}, signal).catch(() => 0) === 0 || signal.aborted) return;
+    this.#setMode(OTHER_PROGRAM);
+    await this.#look();
+  }
+
+  #setMode({ match, onMatch }: typeof OTHER_PROGRAM): void {
+    this.#match.value = match;
+    this.#onMatch.value = onMatch;
   }
 
   /** How the file is to be read, and what becomes of its records. */
@@ -155,13 +202,11 @@ class BookImportForm {
   /** Throws Error where neither the form nor the name of the file tells its format. */
   #findContentType({ name }: File): string {
     // With a format the server does not look at the media type.
-    const mediaType = findMediaType(name)
+    const mediaType = findMediaType(BINARY_ENDING.test(name) ? '.csv' : name)
       ?? (this.#format.value === '' ? null : 'application/octet-stream');
-    if (mediaType === null) {
-      throw new Error('The name of the file tells no format: choose one. '
-        + 'Save a spreadsheet as CSV first.');
-    }
-    return mediaType;
+    if (mediaType === null) throw new Error('The name of the file tells no format: choose one.');
+    const charset = this.#charset.value;
+    return charset === '' ? mediaType : `${mediaType}; charset=${charset}`;
   }
 
   /** The button that imports what was checked; null where nothing would be stored. */
@@ -189,12 +234,13 @@ class BookImportForm {
       stopCounting = await countRecords(records, isDry ? 'checked' : 'stored');
       const response = await this.#send(file, query, {
         raw: file, signal: AbortSignal.any([stop.signal, this.#signal]),
-        // All lines would be a long response, which the browser reads too late.
-        headers: { Prefer: 'return=minimal' },
+        headers: isDry || this.#checkedCount > TOLD_RECORDS_MAX
+          ? { Prefer: 'return=minimal' } : {},
       });
       const outcome = parseOutcome(await response.text());
-      fill(this.#report, ...describeOutcome(outcome), isDry ? this.#offerImport(outcome)
-        : h('p', h('a', { href: href(['books']) }, 'See the books')));
+      if (isDry) this.#checkedCount = countChecked(outcome);
+      fill(this.#report, ...describeOutcome(outcome),
+        isDry ? this.#offerImport(outcome) : offerBooks(outcome));
     } catch (thrown) {
       const stopped = `Stopped.${isDry ? '' : ' What was read before is stored.'}`;
       const text = stop.signal.aborted ? stopped : explainFailure(thrown);
@@ -205,6 +251,27 @@ class BookImportForm {
       if (!this.#isDry.checked) this.#isDry.click();
     }
   }
+}
+
+function countChecked({ count }: ImportOutcome): number {
+  return count === null ? Infinity
+    : count.imported + count.updated + count.unchanged + count.skipped;
+}
+
+/** Leads to the books, and takes the new ones back. */
+function offerBooks({ count, addedIds }: ImportOutcome): HTMLElement {
+  const { imported = 0, updated = 0 } = count ?? {};
+  const added = formatQuantity(imported, 'new book');
+  const undo = addedIds.length === 0 ? [] : [
+    asyncButton(`Undo: delete the ${added}`, () => deleteBooks(addedIds, () => {
+      fill(line, h('a', { href: href(['books']) }, 'See the books'));
+    })),
+    updated === 0 ? null : h('span.hint', ` What it has changed in ${
+      formatQuantity(updated, 'other book')} stays.`),
+  ];
+  const line = h('p', h('a', { href: href(['books'], imported === 0 ? {} : { sort: '-id' }) },
+    imported === 0 ? 'See the books' : `See the ${added}`), ' ', ...undo);
+  return line;
 }
 
 function explainFailure(thrown: unknown): string {

@@ -272,7 +272,10 @@ async function changeBooks(
   });
 }
 
-async function deleteBooks(ids: readonly string[], onChanged: () => void): Promise<void> {
+/** Calls `onChanged` when books were deleted, and again when that is taken back. */
+export async function deleteBooks(
+  ids: readonly string[], onChanged: () => void,
+): Promise<void> {
   const outcome = await runForEach('Deleting books', ids, async (id) => {
     const { book, etag } = await readBook(id);
     await callApi('DELETE', apiPath('books', id), { headers: { 'If-Match': etag } });

@@ -11,8 +11,7 @@ import { stackedTable } from '../../parts/tables.ts';
 import type { FileColumns } from '../../../books/transfer/csv-columns.ts';
 import { columnNames } from './column-names.ts';
 import {
-  CHECKED_TITLES, formatChecked, formatSource, parseChecked, parseSource,
-  type CheckedRecord, type FileSource,
+  formatSource, parseChecked, parseSource, tabulateChecked, type CheckedRecord, type FileSource,
 } from './import-outcome.ts';
 
 /** The server tells a format by 64 KiB of text, for which UTF-16 takes twice as much. */
@@ -55,21 +54,28 @@ export class FilePreview {
     fill(this.#records);
   }
 
-  /** Shows the response to the beginning of a file; `isWhole`: that is all of it. */
-  async show(response: Promise<Response>, isWhole: boolean, signal: AbortSignal): Promise<void> {
+  /**
+   * Shows the response to the beginning of a file; `isWhole`: that is all of it. Resolves with
+   * whether the catalog knows none of the books that are shown.
+   */
+  async show(response: Promise<Response>, isWhole: boolean, signal: AbortSignal): Promise<boolean> {
     try {
       const { source, records } = await readRecords(await response, isWhole);
-      if (signal.aborted) return;
+      if (signal.aborted) return false;
       fill(this.source, formatSource(source));
       this.#showColumns(source.columns ?? {});
+      const { titles, rows } = tabulateChecked(records);
       fill(this.#records, ...records.length === 0 ? [] : [
-        h('h3', 'The first books'), stackedTable(CHECKED_TITLES, records.map(formatChecked)),
+        h('h3', 'The first books'), stackedTable(titles, rows),
       ]);
+      const fates = new Set(records.map(({ status }) => status));
+      return fates.has('imported') && !fates.has('updated') && !fates.has('unchanged');
     } catch (thrown) {
-      if (signal.aborted) return;
+      if (signal.aborted) return false;
       fill(this.source, messageOf(thrown));
       this.hideRecords();
       if (thrown instanceof ApiError) this.#showColumns(thrown.problem.columns ?? {});
+      return false;
     }
   }
 

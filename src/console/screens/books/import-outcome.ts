@@ -22,8 +22,10 @@ export type CheckedRecord = {
   readonly line: number; readonly status: string; readonly type?: string;
   readonly book?: {
     readonly title: string; readonly authors?: readonly { readonly name: string }[];
-    readonly isbn?: string; readonly datePublished?: string;
-    readonly reading?: { readonly status?: string };
+    readonly isbn?: string; readonly datePublished?: string; readonly inLanguage?: string;
+    readonly reading?: {
+      readonly status?: string; readonly rating?: number; readonly finishedOn?: string;
+    };
   };
   readonly values?: Readonly<Record<string, string>>;
 };
@@ -67,6 +69,8 @@ type FirstBook = { readonly line: number; readonly record: number; readonly titl
 export type ImportOutcome = {
   readonly source: FileSource | null;
   readonly skippedRecords: readonly SkippedRecord[];
+  /** The ids of new books; of a brief response none. */
+  readonly addedIds: readonly string[];
   /** Null: the response was cut short. */
   readonly count: ImportTotals | null;
 };
@@ -77,6 +81,7 @@ export function parseOutcome(text: string): ImportOutcome {
   return {
     source: parseSource(text.split('\n', 1)[0] ?? ''),
     skippedRecords: values.filter(isSkipped),
+    addedIds: values.filter(isAdded).map(({ id }) => id),
     count: values.find((value): value is ImportTotals => 'imported' in value) ?? null,
   };
 }
@@ -101,18 +106,36 @@ function isChecked(value: object): value is CheckedRecord {
   return 'status' in value;
 }
 
-export const CHECKED_TITLES: readonly string[] =
-  ['Title', 'Authors', 'ISBN', 'Published', 'Status', 'What would happen'];
+type CheckedColumn = readonly [
+  title: string, format: (book: NonNullable<CheckedRecord['book']>) => string | undefined,
+];
 
-/** The cells of a record that was checked, below these titles. */
-export function formatChecked(record: CheckedRecord): readonly string[] {
-  const { title = `Line ${record.line}`, authors = [], isbn, datePublished, reading } =
-    record.book ?? {};
-  const status = reading?.status;
-  return [
-    title, authors.map(({ name }) => name).join('; ') || '–', isbn ?? '–', datePublished ?? '–',
-    status === undefined ? '–' : valueLabels['status']?.[status] ?? status, formatFate(record),
-  ];
+const CHECKED_COLUMNS: readonly CheckedColumn[] = [
+  ['Authors', ({ authors = [] }) => authors.map(({ name }) => name).join('; ') || undefined],
+  ['ISBN', ({ isbn }) => isbn],
+  ['Published', ({ datePublished }) => datePublished],
+  ['Language', ({ inLanguage }) => inLanguage],
+  ['Status', ({ reading: { status } = {} }) =>
+    status === undefined ? undefined : valueLabels['status']?.[status] ?? status],
+  ['Rating', ({ reading: { rating } = {} }) => rating?.toString()],
+  ['Finished', ({ reading: { finishedOn } = {} }) => finishedOn],
+];
+
+/** The titles and rows of a table of records that were checked: columns that one of them has. */
+export function tabulateChecked(
+  records: readonly CheckedRecord[],
+): { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] } {
+  const columns = CHECKED_COLUMNS.filter(([, format]) =>
+    records.some(({ book }) => book !== undefined && format(book) !== undefined));
+  return {
+    titles: ['Title', ...columns.map(([title]) => title), 'What would happen'],
+    rows: records.map((record) => {
+      const { line, book } = record;
+      return [book?.title ?? `Line ${line}`,
+        ...columns.map(([, format]) => (book === undefined ? undefined : format(book)) ?? '–'),
+        formatFate(record)];
+    }),
+  };
 }
 
 /** The words for what would become of a book, by the status of its record. */
@@ -126,11 +149,16 @@ function formatFate(record: CheckedRecord): string {
   if (status === 'otherType') return `leave aside: no book, but ${type || 'of no type'}`;
   const changes = Object.entries(values).map(([name, text]) =>
     `${formatPlace(name.split('.'))} ${text}`);
+  if (changes.length === 0 && status === 'updated') return 'note what the file says';
   return [FATES[status] ?? status, ...changes.length === 0 ? [] : [changes.join('; ')]].join(': ');
 }
 
 function isSkipped(value: object): value is SkippedRecord {
   return 'status' in value && value.status === 'skipped';
+}
+
+function isAdded(value: object): value is { readonly id: string } {
+  return 'status' in value && value.status === 'imported' && 'id' in value;
 }
 
 function formatReason({ detail, errors = [] }: SkippedRecord): string {
@@ -197,7 +225,7 @@ export function listRemarks(
     ...listByCount(replacedMembers).map(([name, number]) =>
       `replaced: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}${
         formatFirst(firstReplaced[name])}${
-        COMBINED_MEMBERS.includes(name) ? '; “add only what it lacks” adds instead' : ''}`),
+        COMBINED_MEMBERS.includes(name) ? '; “fill what is missing” adds instead' : ''}`),
     ...listByCount(keptMembers).map(([name, number]) =>
       `kept: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}${
         formatFirst(firstKept[name])}; there is no room to keep it beside what the file says, `

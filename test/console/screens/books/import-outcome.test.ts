@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findFormatByMediaType } from '../../../../src/books/transfer/recognise-format.ts';
 import {
-  findMediaType, formatChecked, formatOutcome, formatSkipped, formatSource, listRemarks,
-  parseChecked, parseOutcome, parseSource,
+  findMediaType, formatOutcome, formatSkipped, formatSource, listRemarks, parseChecked,
+  parseOutcome, parseSource, tabulateChecked,
 } from '../../../../src/console/screens/books/import-outcome.ts';
 
 const SOURCE = { format: 'goodreads', encoding: 'windows-1252' };
@@ -16,7 +16,8 @@ const COUNT = {
 test('a response is its first line, what was skipped, and its last line', () => {
   const lines = [SOURCE, { line: 2, status: 'imported', id: 'a' }, SKIPPED, COUNT];
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  assert.deepEqual(parseOutcome(text), { source: SOURCE, skippedRecords: [SKIPPED], count: COUNT });
+  assert.deepEqual(parseOutcome(text),
+    { source: SOURCE, skippedRecords: [SKIPPED], addedIds: ['a'], count: COUNT });
   assert.equal(parseOutcome(text.split('{"imported"')[0] ?? '').count, null, 'cut short');
 });
 
@@ -72,7 +73,7 @@ test('what else happened is told, and nothing where nothing did', () => {
     'no books: 4 records of type article', 'no books: 2 records of type none',
     'no books: 1 record of type book',
     'replaced: Reading, finished in 1 book (first: line 2, “Emma”)',
-    'replaced: Keywords in 1 book; “add only what it lacks” adds instead',
+    'replaced: Keywords in 1 book; “fill what is missing” adds instead',
     'kept: Reading, review in 1 book; there is no room to keep it beside what the file says, which '
       + 'is among the other data of the book',
     'left out: My Review in 3 records (first: line 7, “D”), too long',
@@ -107,11 +108,12 @@ test('a record that was checked is told with what would become of it', () => {
   };
   const told = ['Momo', 'Michael Ende; B', '9783522202602', '1973', 'To read'];
   const errors = [{ pointer: '/title', detail: 'is required' }];
-  for (const [record, cells] of [
+  const cases = [
     [{ line: 2, status: 'imported', book, values: {} }, [...told, 'add']],
     [{
       line: 2, status: 'updated', book, values: { 'reading.rating': '4 → 5', 'isbn': 'put aside' },
     }, [...told, 'change: Reading, rating 4 → 5; ISBN put aside']],
+    [{ line: 2, status: 'updated', book }, [...told, 'note what the file says']],
     [{ line: 2, status: 'unchanged', book }, [...told, 'leave as it is']],
     [{ line: 2, status: 'skipped', detail: 'the `id` is there', book },
       [...told, 'skip: the id is there']],
@@ -119,11 +121,25 @@ test('a record that was checked is told with what would become of it', () => {
       ['Line 7', '–', '–', '–', '–', 'skip: Title: is required']],
     [{ line: 7, status: 'otherType', type: 'article' },
       ['Line 7', '–', '–', '–', '–', 'leave aside: no book, but article']],
-  ] as const) {
-    const checked = parseChecked(JSON.stringify(record));
-    assert.deepEqual(checked && formatChecked(checked), cells);
-  }
+  ] as const;
+  const records = cases.flatMap(([record]) => parseChecked(JSON.stringify(record)) ?? []);
+  assert.deepEqual(tabulateChecked(records), {
+    titles: ['Title', 'Authors', 'ISBN', 'Published', 'Status', 'What would happen'],
+    rows: cases.map(([, cells]) => cells),
+  });
   assert.equal(parseChecked('{"format":"csv","encoding":"utf-8"}'), null);
+});
+
+test('the table of records that were checked has the columns that one of them has', () => {
+  const reading = { rating: 4.5, finishedOn: '2024-05' };
+  const table = tabulateChecked([
+    { line: 2, status: 'imported', book: { title: 'Momo', inLanguage: 'de', reading } },
+    { line: 3, status: 'imported', book: { title: 'Emma' } },
+  ]);
+  assert.deepEqual(table, {
+    titles: ['Title', 'Language', 'Rating', 'Finished', 'What would happen'],
+    rows: [['Momo', 'de', '4.5', '2024-05', 'add'], ['Emma', '–', '–', '–', 'add']],
+  });
 });
 
 test('the name of a file tells its media type, the longest ending first', () => {

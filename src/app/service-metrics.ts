@@ -71,6 +71,10 @@ export function deliveryMetrics(webhooks: Webhooks): readonly MetricSource[] {
       () => read().room.bytesMax),
     gauge('delivery_queue_full', '1 while the queue refused what came last, and would again.',
       () => Number(read().room.fullReason !== null)),
+    gauge('delivery_queue_full_webhook',
+      'How many deliveries wait for a webhook whose events get 503, so that others have room.',
+      () => read().room.fullWebhooks.map(({ webhook, pending }) =>
+        ({ labels: { webhook }, value: pending })), ['webhook']),
     gauge('deliveries_in_flight', 'Attempts under way.', () => read().inFlight),
     gauge('deliveries_in_flight_by_host', 'Attempts under way by host.',
       () => read().inFlightByHost.map(({ host, inFlight }) =>

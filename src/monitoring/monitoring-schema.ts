@@ -52,6 +52,10 @@ export const statusSchema = objectSchema('Status', {
     pending: COUNT, pendingMax: COUNT,
     bytes: [COUNT, 'Of those that wait or have failed'], bytesMax: COUNT,
     fullReason: [TEXT, 'Why it refused what came last, and would again; null: it takes more'],
+    fullWebhooks: [
+      arraySchema(objectSchema('FullWebhook', { hook: TEXT, webhook: TEXT, pending: COUNT })),
+      'Those for which most waits, and whose next event is refused so that others have room',
+    ],
     inFlight: COUNT, oldestPendingMs: COUNT,
   }, { nullable: ['fullReason'] }),
   requests: objectSchema('InboxStatus', { pending: COUNT, failed: COUNT }),

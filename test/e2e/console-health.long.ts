@@ -173,6 +173,16 @@ test('the overview says that the queue of deliveries is full', { skip },
     await person.sees(/not those that queue deliveries, as 1 wait \(outgoing\.maxPending\)/);
   }, { HOOKSHELF_OUTGOING_MAX_PENDING: '1' }));
 
+test('the overview names a webhook that gets no events, so that others have room', { skip },
+  () => withServer(async (server) => {
+    await target.turn('failing');
+    await makeOutgoing(server, 'stock', { triggerEvent: 'shop.sold', retrySchedule: [3600] });
+    await makeOutgoing(server, 'other', { triggerEvent: 'shop.opened' });
+    await call(server, 'POST', '/api/events', { name: 'shop.sold', payload: {} });
+    await open(server, '#/');
+    await person.sees(/no events for those with most waiting: stock \(1\)/);
+  }, { HOOKSHELF_OUTGOING_MAX_PENDING: '2' }));
+
 test('the overview says that nothing is sent or run', { skip },
   () => withServer(async (server) => {
     await open(server, '#/');

@@ -180,6 +180,8 @@ function statusBanner(
   if (deliveries.fullReason !== null) {
     problems.push(`not those that queue deliveries, as ${deliveries.fullReason}`);
   }
+  const full = deliveries.fullWebhooks.map(({ webhook, pending }) => `${webhook} (${pending})`);
+  if (full.length > 0) problems.push(`no events for those with most waiting: ${full.join(', ')}`);
   if (failing > 0) problems.push(`${formatQuantity(failing, 'webhook')} failing`);
   if (rejecting > 0) {
     problems.push(`${formatQuantity(rejecting, 'webhook')} rejecting most requests`);

@@ -120,7 +120,7 @@ function reserveUnlessHeld(
 ): void {
   const bytes = missedEvents.reduce((sum, { record }) => sum + record.length, 0);
   try {
-    capacity.reserve(transaction, missedEvents.length, bytes, isBound);
+    capacity.reserve(transaction, missedEvents.length, bytes, { isBound });
   } catch (thrown) {
     const isFull = thrown instanceof AppError && thrown.code === 'unavailable';
     if (!isFull || !scheduler.isAllHeld(webhookId)) throw thrown;

@@ -278,7 +278,7 @@ function findTarget(
 function shareCapacity(capacity: QueueCapacity, isBound: boolean): ResendCapacity {
   return {
     isEventQueued: (eventId) => capacity.isEventQueued(eventId),
-    reserve: (...room) => capacity.reserve(...room, isBound),
+    reserve: (...room) => capacity.reserve(...room, { isBound }),
   };
 }
 

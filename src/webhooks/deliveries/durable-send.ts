@@ -62,7 +62,7 @@ export async function sendDurably(
     if (transaction.find(outgoingCollection.name, hook) === undefined) {
       throw notFoundError('outgoing webhook', webhookName);
     }
-    capacity.reserve(transaction, 1, bytes);
+    capacity.reserve(transaction, 1, bytes, { webhookIds: [hook] });
     const delivery = stageEventWithDelivery(transaction, head, json);
     onStaged(transaction, delivery);
     return delivery;

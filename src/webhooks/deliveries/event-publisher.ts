@@ -199,7 +199,8 @@ export class EventPublisher implements AudienceFinder {
     transaction: Transaction, emission: Emission, hops: number, webhookIds: readonly string[],
   ): EmittedEvent {
     const { payloadJson } = emission;
-    this.#capacity.reserve(transaction, webhookIds.length, Buffer.byteLength(payloadJson));
+    const bytes = Buffer.byteLength(payloadJson);
+    this.#capacity.reserve(transaction, webhookIds.length, bytes, { webhookIds });
     const head = createHead(emission, hops, webhookIds);
     const { identifier, createdAt, name } = head;
     transaction.put(eventCollection.name, identifier, encodeEvent(head, payloadJson));

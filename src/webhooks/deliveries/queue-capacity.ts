@@ -9,15 +9,24 @@
  * `reserveBodyWhile`.
  *
  * Failed deliveries give way before the room ends: `onFull` tells how many bytes are missing.
+ *
+ * A webhook whose target is down must not get the room of all others. So none has more waiting than
+ * the queue has left, as soon as there is another: the first that takes nothing gets half of the
+ * queue, two get a third each. A webhook for which nothing waits has room as long as the queue has.
+ * Only new events are limited so: a resend or a backfill fills the queue as its operator wills.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
+import { decodeOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
+import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
+import { formatWebhookLabel } from '../webhook-label.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { WAITING, followDeliveries } from './delivery-changes.ts';
-import { outgoingHead } from './delivery-codec.ts';
+import { outgoingHead, readEventId, readWebhookId } from './delivery-codec.ts';
 import { countsAsQueued, type OutgoingStatus } from './delivery.ts';
+import { eventCollection } from './event-record.ts';
 import type { EventUse } from './event-use.ts';
-import type { FanOuts } from './fan-out.ts';
+import { isFannedOut, type FanOuts } from './fan-out.ts';
 
 /** Retry-After while the queue is full. */
 const RETRY_AFTER_FULL_S = 10;
@@ -43,11 +52,28 @@ export type QueueRoom = {
   readonly bytesMax: number;
   /** Why the queue refused what came last, and would refuse it again; null: it takes more. */
   readonly fullReason: string | null;
+  /** Webhooks whose next event is refused, so that others have room. */
+  readonly fullWebhooks: readonly FullWebhook[];
+};
+
+/** A webhook that has as much waiting as is left. `webhook` is its label. */
+type FullWebhook =
+  { readonly hook: string; readonly webhook: string; readonly pending: number };
+
+/** What waits for a webhook, with its events. */
+type WaitingAmount = { count: number; bytes: number };
+
+type ReserveOptions = {
+  /** The caller's token is bound to webhooks. */
+  readonly isBound?: boolean;
+  /** The webhooks of a new event; empty for what is sent again. */
+  readonly webhookIds?: readonly string[];
 };
 
 /** One more delivery, however small. */
 const LEAST_DEMAND = { count: 1, bytes: 1 };
-const NOTHING_RESERVED = { count: 0, bytes: 0 };
+const NOTHING: Readonly<WaitingAmount> = { count: 0, bytes: 0 };
+const FULL_WEBHOOKS_MAX = 5;
 
 /** Room for the body of a delivery: now, when other deliveries have left, or never. */
 type BodyRoom = 'free' | 'later' | 'never';
@@ -67,6 +93,11 @@ export class QueueCapacity {
   readonly #fanOuts: Pick<FanOuts, 'unwrittenCount'>;
   readonly #delayedEvents: Collection;
   readonly #counts = { pending: 0, delivered: 0, failed: 0, cancelled: 0 };
+  readonly #events: Collection;
+  readonly #webhooks: Collection;
+  readonly #waitingByWebhook = new Map<string, WaitingAmount>();
+  /** Their sum: an event for several webhooks counts for each. */
+  readonly #waitingForAll: WaitingAmount = { count: 0, bytes: 0 };
   readonly #unfollow: () => void;
   /** By delivery, the bytes of a body that found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
@@ -86,6 +117,8 @@ export class QueueCapacity {
     this.#delayedEvents = store.collection(delayedEventCollection.name);
     this.#pendingMax = limits.pendingMax;
     this.#bytesMax = limits.bytesMax;
+    this.#events = store.collection(eventCollection.name);
+    this.#webhooks = store.collection(outgoingCollection.name);
     this.#unfollow = followDeliveries(store, ({ id, before, after }) => {
       if (before !== null) this.#count(before, -1);
       const status = after === null ? null : this.#count(after, 1);
@@ -107,6 +140,7 @@ export class QueueCapacity {
     return {
       pendingMax: this.#pendingMax, bytes: this.#bytes, bytesMax: this.#bytesMax,
       fullReason: this.#findShortage(count, bytes),
+      fullWebhooks: this.#listFullWebhooks(),
     };
   }
 
@@ -131,13 +165,20 @@ export class QueueCapacity {
 
   /**
    * Reserves `count` deliveries, whose payloads take `bytes` in all, until the transaction is
-   * applied or discarded. 0 bytes: their records count already. Throws as `assertRoom` does.
-   * `isBound`: the caller's token is bound to webhooks.
+   * applied or discarded. 0 bytes: their records count already. Throws as `assertRoom` does, and
+   * when one of the webhooks would get the room of all others.
    */
-  reserve(transaction: Transaction, count: number, bytes: number, isBound = false): void {
-    this.assertRoom(count, bytes, {
+  reserve(
+    transaction: Transaction, count: number, bytes: number,
+    { isBound = false, webhookIds = [] }: ReserveOptions = {},
+  ): void {
+    const reserved = {
       count: transaction.countReserved(WAITING), bytes: transaction.countReserved(PAYLOAD_BYTES),
-    }, isBound);
+    };
+    this.assertRoom(count, bytes, reserved, isBound);
+    if (!isFannedOut(webhookIds.length)) {
+      this.#reserveFor(transaction, webhookIds, bytes, reserved);
+    }
     transaction.reserve(WAITING, count);
     if (bytes > 0) transaction.reserve(PAYLOAD_BYTES, bytes + count * RECORD_BYTES);
   }
@@ -147,7 +188,7 @@ export class QueueCapacity {
    * room beside pending ones, events that have not begun, and what transactions have reserved.
    */
   assertRoom(
-    count: number, bytes: number, reserved = NOTHING_RESERVED, isBound = false,
+    count: number, bytes: number, reserved = NOTHING, isBound = false,
   ): void {
     this.assertFits(count, bytes);
     const reason = this.#findShortage(count, bytes, reserved, isBound);
@@ -159,14 +200,55 @@ export class QueueCapacity {
           count, bytes, reserved.bytes, this.#bytesMax * (1 - ROOM_LEFT_SHARE)));
       }
     }
-    if (reason === null) return;
-    throw new AppError('unavailable', `the queue of deliveries is full: ${reason}`,
-      { retryAfterS: RETRY_AFTER_FULL_S });
+    if (reason !== null) throw createFullError(reason);
+  }
+
+  /**
+   * Reserves a delivery of `bytes` to each webhook. Throws `unavailable` when one of them would get
+   * the room of all others.
+   */
+  #reserveFor(
+    transaction: Transaction, webhookIds: readonly string[], bytes: number,
+    reserved: Readonly<WaitingAmount>,
+  ): void {
+    const countLeft = this.#pendingMax - this.#waitingForAll.count - reserved.count;
+    // What has failed gives way, and an event that webhooks share is in the queue once.
+    const waitingBytes = Math.min(this.#bytes, this.#waitingForAll.bytes);
+    const bytesLeft = this.#bytesMax - waitingBytes - reserved.bytes;
+    for (const webhookId of webhookIds) {
+      const amount = this.#waitingByWebhook.get(webhookId) ?? NOTHING;
+      const count = amount.count + transaction.countReserved(`deliveries to ${webhookId}`);
+      const ownBytes = amount.bytes + transaction.countReserved(`bytes to ${webhookId}`);
+      const isFull = count + 1 > countLeft || ownBytes + bytes > bytesLeft;
+      if (!isFull || this.#webhooks.size < 2) continue;
+      throw createFullError(`${count} wait for webhook ${this.#formatLabel(webhookId)}, and no `
+        + 'more are left to all others (outgoing.maxPending, outgoing.maxPendingBytes)');
+    }
+    for (const webhookId of webhookIds) {
+      transaction.reserve(`deliveries to ${webhookId}`, 1);
+      transaction.reserve(`bytes to ${webhookId}`, bytes);
+    }
+  }
+
+  /** Those with most waiting first. */
+  #listFullWebhooks(): readonly FullWebhook[] {
+    if (this.#webhooks.size < 2) return [];
+    const countLeft = this.#pendingMax - this.#waitingForAll.count;
+    const bytesLeft = this.#bytesMax - Math.min(this.#bytes, this.#waitingForAll.bytes);
+    return [...this.#waitingByWebhook]
+      .filter(([, { count, bytes }]) => count + 1 > countLeft || bytes + 1 > bytesLeft)
+      .sort(([, left], [, right]) => right.count - left.count).slice(0, FULL_WEBHOOKS_MAX)
+      .map(([hook, { count }]) => ({ hook, webhook: this.#formatLabel(hook), pending: count }));
+  }
+
+  #formatLabel(webhookId: string): string {
+    const bytes = this.#webhooks.findBytes(webhookId);
+    return bytes === undefined ? webhookId : formatWebhookLabel(decodeOutgoingWebhook(bytes));
   }
 
   /** Says why there is no room; null: there is. */
   #findShortage(
-    count: number, bytes: number, reserved = NOTHING_RESERVED, isBound = false,
+    count: number, bytes: number, reserved = NOTHING, isBound = false,
   ): string | null {
     const waitingCount =
       this.#counts.pending + this.#fanOuts.unwrittenCount + this.#delayedEvents.size;
@@ -218,6 +300,20 @@ export class QueueCapacity {
     const status = outgoingHead.readStatus(delivery);
     this.#counts[status] += by;
     if (countsAsQueued(status)) this.#recordBytes += by * delivery.length;
+    const webhookId = status === 'pending' ? readWebhookId(delivery) : null;
+    if (webhookId === null) return status;
+    const amount = this.#waitingByWebhook.get(webhookId) ?? { count: 0, bytes: 0 };
+    this.#waitingByWebhook.set(webhookId, amount);
+    const bytes = by * (this.#events.findBytes(readEventId(delivery))?.length ?? 0);
+    for (const counted of [amount, this.#waitingForAll]) {
+      counted.count += by;
+      counted.bytes += bytes;
+    }
+    if (amount.count === 0) {
+      // An event that went before its delivery has left its bytes.
+      this.#waitingForAll.bytes -= amount.bytes;
+      this.#waitingByWebhook.delete(webhookId);
+    }
     return status;
   }
 
@@ -235,4 +331,9 @@ export class QueueCapacity {
   get #bytes(): number {
     return this.#recordBytes + this.#eventUse.queuedBytes;
   }
+}
+
+function createFullError(reason: string): AppError {
+  return new AppError('unavailable', `the queue of deliveries is full: ${reason}`,
+    { retryAfterS: RETRY_AFTER_FULL_S });
 }

@@ -513,6 +513,15 @@ test('doctor names incoming webhooks that fail or reject, a full queue and silen
     assert.equal(code, 0);
   }));
 
+test('doctor names webhooks that get no events, so that others have room', () =>
+  inPlace('without a server', async (place) => {
+    const fullWebhooks = [{ hook: 'a', webhook: 'customer-acme', pending: 25 }];
+    const deliveries = { fullReason: null, fullWebhooks };
+    const { stdout } = await runDoctorBeside(place, { deliveries });
+    assert.match(stdout, new RegExp('^queue +warning +an event for a webhook with much waiting '
+      + 'gets 503, .*; most wait for customer-acme \\(25 wait\\)', 'm'));
+  }));
+
 test('doctor and settings:show wait five seconds for a server that hangs, once', (context) =>
   inPlace('without a server', async (place) => {
     const timeout = context.mock.method(AbortSignal, 'timeout', () => {

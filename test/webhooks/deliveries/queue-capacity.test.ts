@@ -409,3 +409,84 @@ test('an event that several resends of one transaction share is reserved once', 
   }));
   assert.equal(webhooks.deliveries.totals().pending, 2);
 });
+
+/** Webhooks of three customers, of which the last answers. */
+async function placeCustomers(outgoing: object): Promise<Simulation> {
+  const simulation = new Simulation({ outgoing: { retrySchedule: [3600], ...outgoing } });
+  for (const [name, target] of [['acme', DOWN], ['bolt', DOWN], ['core', UP]] as const) {
+    const triggerEvents = [`${name}.*`, 'all.*'];
+    await simulation.addHook(name, { name, triggerEvent: undefined, triggerEvents }, target);
+  }
+  return simulation;
+}
+
+async function countAccepted(
+  { webhooks, clock }: Simulation, name: string, count: number, payload: unknown = {},
+): Promise<number> {
+  const works = Array.from({ length: count }, () => webhooks.emit(name, payload));
+  const results = (await Promise.all([Promise.allSettled(works), clock.advance(1000)]))[0];
+  return results.filter(({ status }) => status === 'fulfilled').length;
+}
+
+test('a webhook whose target is down leaves room to the others, and so do two', async () => {
+  const simulation = await placeCustomers({ maxPending: 60 });
+  const { webhooks } = simulation;
+  const fullWebhooks = (): readonly unknown[] => webhooks.statistics().room.fullWebhooks
+    .map(({ webhook, pending }) => [webhook, pending]);
+  assert.equal(await countAccepted(simulation, 'acme.x', 29), 29);
+  assert.deepEqual(fullWebhooks(), []);
+  assert.equal(await countAccepted(simulation, 'acme.x', 60), 1);
+  assert.deepEqual(fullWebhooks(), [['acme', 30]]);
+  await assert.rejects(simulation.run(webhooks.emit('acme.x', {})), {
+    code: 'unavailable',
+    message: 'the queue of deliveries is full: 30 wait for webhook acme, and no more are left to '
+      + 'all others (outgoing.maxPending, outgoing.maxPendingBytes)',
+  });
+  assert.equal(await countAccepted(simulation, 'core.x', 10), 10);
+  await assert.rejects(simulation.run(webhooks.emit('all.x', {})), /wait for webhook acme/);
+  assert.equal(await countAccepted(simulation, 'bolt.x', 60), 15);
+  assert.deepEqual(fullWebhooks(), [['acme', 30], ['bolt', 15]]);
+  assert.equal(await countAccepted(simulation, 'core.x', 5), 5);
+  await simulation.crash();
+  assert.equal(await countAccepted(simulation, 'bolt.x', 5), 0);
+  assert.equal(await countAccepted(simulation, 'core.x', 5), 5);
+  simulation.targets.set('acme', UP);
+  await simulation.clock.advance(HOUR_MS + 60_000);
+  assert.equal(await countAccepted(simulation, 'acme.x', 1), 1);
+  assert.equal(await countAccepted(simulation, 'all.x', 1), 1);
+});
+
+test('a webhook whose target is down leaves bytes to the others, also those that have failed',
+  async () => {
+    const simulation = await placeCustomers({ maxPendingBytes: 120_000, retrySchedule: [] });
+    assert.equal(await countAccepted(simulation, 'bolt.x', 8, PAYLOAD), 6);
+    assert.equal(simulation.webhooks.deliveries.totals().failed, 6);
+    const hook = simulation.webhooks.directories.outgoing.findNamed('acme')?.identifier ?? '';
+    await simulation.run(
+      simulation.webhooks.resources.outgoing.patch(hook, { retrySchedule: [3600] }));
+    // Those that have failed give way a moment later.
+    assert.equal(await countAccepted(simulation, 'acme.x', 9, PAYLOAD), 5);
+    assert.equal(await countAccepted(simulation, 'acme.x', 9, PAYLOAD), 1);
+    assert.equal(await countAccepted(simulation, 'acme.x', 1, PAYLOAD), 0);
+    assert.equal(await countAccepted(simulation, 'core.x', 2, PAYLOAD), 2);
+    assert.equal(simulation.webhooks.deliveries.totals().delivered, 2);
+  });
+
+test('a webhook without others has all of the queue, and what is sent by hand is limited as events',
+  async () => {
+    const alone = new Simulation({ outgoing: { maxPending: 10, retrySchedule: [3600] } });
+    await alone.addHook('there', {}, DOWN);
+    assert.equal(await countAccepted(alone, 'thing.x', 12), 10);
+    const simulation = await placeCustomers({ maxPending: 10 });
+    simulation.targets.set('acme', UP);
+    const [first = ''] = await simulation.emit({}, 'acme.x');
+    await simulation.clock.advance(1000);
+    simulation.targets.set('acme', DOWN);
+    assert.equal(await countAccepted(simulation, 'acme.x', 12), 5);
+    const send = { source: 'api', hops: 0, name: 'x', payloadJson: '{}' } as const;
+    const sendTo = (webhook: string): Promise<unknown> => simulation.run(
+      simulation.webhooks.deliveries.sendDurably({ ...send, webhook }, () => {}));
+    await assert.rejects(sendTo('acme'), /wait for webhook acme/);
+    await sendTo('core');
+    await simulation.run(simulation.webhooks.deliveries.resend(first, 'new'));
+  });

@@ -121,11 +121,17 @@ function checkQueue({ status }: RunningServer): DoctorFinding {
     return warning('nothing is sent or run, as server.paused is on: deliveries and requests wait',
       'start the server without --paused, HOOKSHELF_SERVER_PAUSED and that setting');
   }
-  const { fullReason } = expectObject(status['deliveries']);
-  return typeof fullReason !== 'string' ? ok('there is room for deliveries')
-    : warning(`what would queue a delivery gets 503: ${fullReason}`,
-      'see why targets do not take what waits (delivery:list --status pending), give up what '
-        + 'has failed by delivery:cancel --failed --hook <name>, or raise that');
+  const { fullReason, fullWebhooks } = expectObject(status['deliveries']);
+  const labels = (Array.isArray(fullWebhooks) ? fullWebhooks.map(expectObject) : [])
+    .map(({ webhook, pending }) => `${formatValue(webhook)} (${formatValue(pending)} wait)`);
+  const isFull = typeof fullReason === 'string';
+  if (!isFull && labels.length === 0) return ok('there is room for deliveries');
+  const refusal = isFull ? `what would queue a delivery gets 503: ${fullReason}`
+    : 'an event for a webhook with much waiting gets 503, so that others have room';
+  return warning(labels.length === 0 ? refusal : `${refusal}; most wait for ${joinFirst(labels)}`,
+    'see why targets do not take what waits (delivery:list --status pending), give up what has '
+      + 'failed by delivery:cancel --failed --hook <name>, disable that webhook, or raise '
+      + 'outgoing.maxPending or outgoing.maxPendingBytes');
 }
 
 /** Finds webhooks whose targets will soon refuse them, or do already. */

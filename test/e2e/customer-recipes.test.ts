@@ -84,7 +84,7 @@ async function access(server: Running, link: string): Promise<number> {
 
 test('a customer is signed up by two calls, again where an answer was lost, and ended', {
   skip: missing.length > 0 && `${missing.join(', ')} must be there`,
-}, () => inBackend(async ({ server, shell, ssh, run }) => {
+}, () => inBackend(async ({ server, folder, shell, ssh, run }) => {
   const signUp = () => splitAnswer(run('# provision', 'backend', 'https://b.example/'));
   const [code, link = ''] = signUp();
   assert.equal(code, '201');
@@ -95,8 +95,13 @@ test('a customer is signed up by two calls, again where an answer was lost, and 
   assert.deepEqual([renewed.status, renewed.stdout], [0, '']);
   assert.match(renewed.stderr, /1 of 1 name left out/);
   // A refused call makes no link, and ends none.
-  const refused = run('# provision', 'backend', 'no url');
-  assert.deepEqual([refused.status, refused.stdout], [1, '422\n']);
+  for (const [name, target, answer] of [
+    ['mistaken', 'no url', '422\n'], ['backend', 'https://other.example/', '409\n'],
+  ] as const) {
+    const refused = run('# provision', name, target);
+    assert.deepEqual([refused.status, refused.stdout], [1, answer]);
+    assert.notEqual(refused.stderr, '');
+  }
   assert.equal(await access(server, linkAgain), 200);
   const other = ssh('link other');
   for (const name of ['backend-two', 'back']) run('# provision', name, 'https://b.example/');
@@ -110,6 +115,11 @@ test('a customer is signed up by two calls, again where an answer was lost, and 
     'customer-back\ncustomer-backend-two\n');
   assert.equal(await access(server, linkAgain), 401);
   assert.equal(await access(server, other.stdout), 200);
+  assert.equal(run('# end', 'backend').status, 2);
+  // The answer to the last call of the script was lost: the same call does the rest.
+  shell('hookshelf outgoingwebhook:delete customer-back');
+  assert.equal(run('# end', 'back').status, 0);
+  assert.deepEqual(readdirSync(join(folder, 'secrets')).sort(), ['backend-two', 'mistaken']);
   // The operator's token of the customer's own name goes on, and has deleted the webhook.
   assert.equal(signUp()[0], '201');
   assert.equal(ssh('end backend').status, 0);
@@ -182,12 +192,24 @@ test('webhooks of a file are made of a list of Windows, kept in a fresh clone, a
     shell(`hookshelf outgoingwebhook:create --name customer-${name} `
       + '--target-url https://hand.example/ --trigger-event x');
   }
+  assert.equal(run('# leave', 'acm').status, 2);
+  shell("hookshelf event:emit --name invoice.paid --payload '{\"customer\":\"acme\"}'");
   const ended = run('# leave', 'acme');
   assert.equal(ended.status, 0, ended.stderr);
-  assert.match(ended.stdout, /^- outgoing webhook customer-acme$/m);
-  assert.match(ended.stdout, /^- outgoing webhook customer-acme\.eu\ndeleted /m);
   assert.deepEqual(list().map((line) => line.split(' ')[0]),
     ['customer-acme-labs', 'customer-bolt', 'customer-corp']);
+  assert.doesNotMatch(readFileSync(join(folder, 'customers.tsv'), 'utf8'), /acme/);
+  assert.deepEqual(readdirSync(join(folder, 'secrets')).sort(), ['bolt', 'corp', 'last']);
+  assert.match(shell('sh customers.sh --prune').stdout, /= 2 unchanged\n$/);
+  // One of another call that has come to an end half way.
+  shell('hookshelf outgoingwebhook:delete customer-bolt');
+  assert.equal(run('# leave', 'bolt').status, 0);
+  assert.deepEqual(readdirSync(join(folder, 'secrets')), ['corp', 'last']);
+  for (const name of ['../evil', 'foo.bar', '']) {
+    writeFileSync(join(folder, 'customers.tsv'), `${name}\thttps://a.example/\n`);
+    assert.equal(shell('sh customers.sh').status, 2, name);
+  }
+  assert.deepEqual(readdirSync(join(folder, 'secrets')), ['corp', 'last']);
 }));
 
 /** Splits the output of the script that signs up: the status of the API, then the link. */

@@ -28,8 +28,8 @@ test('a new book begins in its title, and asks in people\'s words', { skip }, as
   await person.gives(LEGENDS, ['Series', 'Reading']);
   await person.sees(/absent|`/, false);
   await person.click('DisclosureTriangle', 'More');
-  await person.gives(`${LABELS.slice(0, -1)}.slice(-4);`, ['Edition', 'Link', 'Cover',
-    'Other data']);
+  await person.gives(`${LABELS.slice(0, -1)}.slice(-3);`, ['Edition', 'Link', 'Cover']);
+  await person.gives(LEGENDS, ['Series', 'Reading', 'Other data']);
   await at.isClean();
 });
 
@@ -55,6 +55,27 @@ test('authors, keywords and shelves are typed one a line', { skip }, async () =>
   ]);
   assert.deepEqual(keywords, ['humour', 'angels']);
   assert.deepEqual(reading, { status: 'paused', rating: 4.5, shelves: ['lent'] });
+  await at.isClean();
+});
+
+test('texts of one\'s own are rows, and what an import keeps stays', { skip }, async () => {
+  const { person } = at;
+  const { id } = await at.call('POST', '/api/books', {
+    title: 'Momo', metadata: { Standort: 'attic', source: { goodreads: { Owner: 'x' } }, Note: 2 },
+  });
+  await at.open(`#/books/${String(id)}/edit`);
+  await person.click('DisclosureTriangle', 'More');
+  await person.fill('textbox', 'Value', 'cellar');
+  await person.click('button', 'Add to other data');
+  await at.browser.evaluate(`const [value, name] = [...document.querySelectorAll(
+    'form.record .comparison input')].reverse();
+    name.value = 'Lent to';
+    value.value = 'Ada';`);
+  await person.click('button', 'Save');
+  await person.sees('Saved.');
+  assert.deepEqual((await readBook(id))['metadata'], {
+    'Standort': 'cellar', 'Lent to': 'Ada', 'source': { goodreads: { Owner: 'x' } }, 'Note': 2,
+  });
   await at.isClean();
 });
 

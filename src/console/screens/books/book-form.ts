@@ -5,18 +5,22 @@ import { appendQuery, href, type Query } from '../../base/screen-address.ts';
 import { loadModel, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
 import { hasLineBreak } from '../../parts/forms/condition-text.ts';
 import {
-  inputField, type Field, type FieldFactories, type FieldOptions,
+  InputError, createJsonField, findLabel, inputField, type Field, type FieldFactories,
+  type FieldOptions,
 } from '../../parts/forms/input-field.ts';
 import { MemberFields, modelField } from '../../parts/forms/model-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
+import { SPECIAL_FIELDS } from '../../parts/forms/special-fields.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
 import type { Book } from '../../../books/book.ts';
 import { RATING_CHOICES } from './book-marks.ts';
+import { isObject } from './member-text.ts';
 import type { NamedBook } from './stored-book.ts';
 
 export const BOOK_FIELDS: FieldFactories = {
-  authors: authorsField, keywords: linesField, shelves: linesField, stars: ratingField,
+  authors: authorsField, keywords: linesField, metadata: metadataField, shelves: linesField,
+  stars: ratingField,
 };
 
 /** The fields that say which book it is. */
@@ -117,6 +121,33 @@ function createLinesField(options: FieldOptions, texts: readonly string[]): Line
     showError([step], detail) {
       const line = step === undefined ? undefined : readLines()[Number(step)];
       return field.showError([], line === undefined ? detail : `${line}: ${detail}`);
+    },
+  };
+}
+
+/** A text has a row with its name. The other values, such as the source of an import, are JSON. */
+function metadataField(options: FieldOptions): Field {
+  const { pairs = modelField } = SPECIAL_FIELDS;
+  const members = Object.entries(Object(options.value));
+  const texts = members.filter(([, value]) => typeof value === 'string');
+  const others = members.filter(([, value]) => typeof value !== 'string');
+  const rows = pairs({ ...options, value: Object.fromEntries(texts) });
+  const json = createJsonField({
+    name: `${options.name}-json`, label: 'What is no text, as JSON',
+    value: others.length === 0 ? undefined : Object.fromEntries(others),
+  });
+  return {
+    element: h('div.field', rows.element, h('details', h('summary', 'As JSON'), json.element)),
+    read() {
+      const otherValues = json.read() ?? {};
+      if (!isObject(otherValues)) throw new InputError(`${findLabel(options)}: this is no object.`);
+      const value = { ...Object(rows.read()), ...otherValues };
+      return Object.keys(value).length === 0 ? undefined : value;
+    },
+    showError: (steps, detail) => rows.showError(steps, detail),
+    clearError() {
+      rows.clearError();
+      json.clearError();
     },
   };
 }

@@ -3,9 +3,9 @@
  * between them. The header row says what the columns hold (csv-columns.ts), of `reading` each
  * member by itself (`reading.status`). Text is written as it is (but for `guardText`), a number in
  * digits, and a nested value as JSON, except for authors of whom only the names are known:
- * `Terry Pratchett; Neil Gaiman`. Keywords and shelves may be given in the same way
- * (`fantasy; satire`) or as JSON. An empty cell is an absent member, a quoted empty one (`""`) an
- * empty text. Reading the row of a book gives the same book.
+ * `Terry Pratchett; Neil Gaiman`; also with ` & ` between full names. Keywords and shelves
+ * may be given in the same way (`fantasy; satire`) or as JSON. An empty cell is an absent member, a
+ * quoted empty one (`""`) an empty text. Reading the row of a book gives the same book.
  *
  * People and spreadsheets write cells in other ways too: `WAHR`, `03.11.2018`, `4,5`, `***`,
  * `finished`, `="9780441478125"`. A cell that the model refuses all the same, or takes in part,
@@ -40,6 +40,7 @@ import type { RowValue } from './mapping/format-table.ts';
 import { readIsbn } from './mapping/isbn-text.ts';
 import { readLanguage } from './mapping/language.ts';
 import { addMember } from './mapping/map-record.ts';
+import { splitJoinedNames } from './mapping/person-name.ts';
 import { NOTHING, readRating } from './mapping/reading-text.ts';
 import { readSeriesNames } from './mapping/series-title.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
@@ -248,14 +249,16 @@ function readListCell(name: string, text: string): RowValue | undefined {
   const pieces = text.split(';', LIST_PIECES_MAX + 1);
   if (pieces.length > LIST_PIECES_MAX) return undefined;
   const items = pieces.map((item) => item.trim()).filter((item) => item !== '');
-  return whole(name === 'authors' ? items.map((author) => ({ name: author })) : items);
+  return whole(name !== 'authors' ? items
+    : items.flatMap(splitJoinedNames).map((author) => ({ name: author })));
 }
 
 /** Names alone where that loses nothing and cannot be taken for JSON. */
 function encodeAuthors(authors: readonly Author[], isForSpreadsheet: boolean): string | null {
   if (authors.length === 0) return null;
   const isPlain = authors.every((author) => Object.keys(author).length === 1
-    && author.name === author.name.trim() && !/;|^[[{]/.test(author.name));
+    && author.name === author.name.trim() && !/;|^[[{]/.test(author.name)
+    && splitJoinedNames(author.name).length === 1);
   if (!isPlain) return JSON.stringify(authors);
   return guardText(authors.map(({ name }) => name).join('; '), isForSpreadsheet);
 }

@@ -38,6 +38,7 @@ test('a book is one row: names as they are, other nested values as JSON', () => 
 test('authors are JSON as soon as names alone would not bring them back', () => {
   const cases: readonly (readonly [Book['authors'], string])[] = [
     [[], ''], [[{ name: 'A' }], 'A'], [[{ name: 'A; B' }], '[{"name":"A; B"}]'],
+    [[{ name: 'Karl Marx & Paul Lafargue' }], '[{"name":"Karl Marx & Paul Lafargue"}]'],
     [[{ name: ' A' }], '[{"name":" A"}]'], [[{ name: '[A]' }], '[{"name":"[A]"}]'],
     [[{ name: 'A' }, { name: 'B', birthDate: '1960' }],
       '[{"name":"A"},{"name":"B","birthDate":"1960"}]'],
@@ -69,6 +70,25 @@ test('tables made by hand or by a spreadsheet are understood', () => {
   for (const [row, book] of cases) {
     const [record] = read(`${header}\n${row}\n`);
     assert.deepEqual(bodyOf(record), book, row);
+  }
+});
+
+test('authors may be joined as in a sentence, and names with such words stay whole', () => {
+  for (const [text, ...names] of [
+    ['Terry Pratchett / Neil Gaiman', 'Terry Pratchett', 'Neil Gaiman'],
+    ['Terry Pratchett & Neil Gaiman; Homer', 'Terry Pratchett', 'Neil Gaiman', 'Homer'],
+    ['Karl Marx und Friedrich Engels', 'Karl Marx', 'Friedrich Engels'],
+    ['J.R.R. Tolkien and C. S. Lewis', 'J.R.R. Tolkien', 'C. S. Lewis'],
+    ['Jean-Paul Sartre et Simone de Beauvoir', 'Jean-Paul Sartre', 'Simone de Beauvoir'],
+    ['村上春樹 / 川上弘美', '村上春樹', '川上弘美'], ['Pratchett, Terry / Gaiman, Neil',
+      'Pratchett, Terry', 'Gaiman, Neil'],
+    ['Simon & Schuster'], ['Karl von und zu Guttenberg'], ['Little, Brown & Co.'],
+    ['Institut für Sprache und Literatur Berlin'], ['Department of Health and Social Care'],
+    ['José Ortega y Gasset'], ['AC/DC'], ['Goethe / Schiller'], ['Smith & Wesson Holding Inc.'],
+  ] as const) {
+    const [record] = read(`title,authors\nA,"${text}"\n`);
+    const authors = (names.length === 0 ? [text] : names).map((name) => ({ name }));
+    assert.deepEqual(bodyOf(record)['authors'], authors, text);
   }
 });
 

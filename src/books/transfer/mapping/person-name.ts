@@ -135,6 +135,28 @@ export function splitNames(text: string): readonly string[] {
   return names;
 }
 
+// `y` stands within Spanish names: `Ramón y Cajal`.
+const JOINED_NAMES = / (?:\/|&|and|und|et) /;
+const FULL_NAME_WORDS_MAX = 6;
+
+/**
+ * The names of a text that joins them as a sentence does, `Karl Marx & Friedrich Engels`; the text
+ * alone where they are not all a given name and a family, as in `Simon & Schuster`.
+ */
+export function splitJoinedNames(text: string): readonly string[] {
+  const names = text.split(JOINED_NAMES);
+  return names.length > 1 && names.every(isFullName) ? names : [text];
+}
+
+function isFullName(text: string): boolean {
+  if (EAST_ASIAN.test(text)) return text.length > 1;
+  const words = text.split(/[\s,]+/);
+  const isCapital = (word: string | undefined): boolean => /^\p{Lu}/u.test(word ?? '');
+  return words.length > 1 && words.length <= FULL_NAME_WORDS_MAX && isCapital(words[0])
+    && isCapital(words.at(-1)) && !isCompanyName(text)
+    && words.every((word, index) => isCapital(word) || isParticle(words, index));
+}
+
 /** Whether a text has more commas than the name of one person, `Family, Given, Suffix`. */
 export function isNameList(text: string): boolean {
   const pieces = text.split(',', PIECES_MAX).map(foldBlanks);

@@ -8,10 +8,11 @@
 // modules. A part is in one file, which leaves the part's exports in `window.parts`, by the name of
 // the part, where the other files find them.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { computeData } from './computed-data.mjs';
+import { replaceFiles } from './replace-files.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const SCREENS = 'src/console/screens';
@@ -116,9 +117,10 @@ function hashOf(text) {
   return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
 }
 
-/** Those of the build before go: they have other names. */
+/** Scripts of the build before go: they have other names. The page is written last. */
 function writeFiles(folder, files) {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  for (const [name, text] of files) writeFileSync(join(folder, name), text);
+  replaceFiles([...files].map(([name, text]) => [join(folder, name), text]));
+  for (const name of readdirSync(folder)) {
+    if (!files.has(name)) rmSync(join(folder, name));
+  }
 }

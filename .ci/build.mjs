@@ -2,14 +2,15 @@
 // library; they share what lies in dist/chunks. dist/console is the console
 // (build-console.mjs).
 // Types are neither checked nor written here: `npm run types` writes dist/types.
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { buildConsole } from './build-console.mjs';
 import { defineCommit } from './commit.mjs';
 import { computeData } from './computed-data.mjs';
 import { joinLateModules } from './late-modules.mjs';
 import { withLinesOnly } from './line-maps.mjs';
+import { replaceFiles } from './replace-files.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -45,12 +46,15 @@ export async function buildProgram(folder, edit) {
   const plugins = [computeData()];
   plugins.push(await joinLateModules(root, { ...options, plugins }));
   if (edit !== undefined) plugins.push(editSources(edit));
-  const { metafile } = await build({ ...options, metafile: true, plugins });
-  const written = Object.keys(metafile.outputs).map((path) => resolve(root, path));
-  for (const path of written.filter((one) => one.endsWith('.map'))) {
-    writeFileSync(path, withLinesOnly(readFileSync(path, 'utf8')));
-  }
-  if (removeOthers(join(folder, 'chunks'), new Set(written))) {
+  const { outputFiles } = await build({ ...options, write: false, plugins });
+  const files = outputFiles.map(({ path, text, contents }) =>
+    [path, path.endsWith('.map') ? withLinesOnly(text) : contents]);
+  const chunks = join(folder, 'chunks');
+  // A program that starts meanwhile finds the chunks of the main file that it reads.
+  const [inChunks, others] = [true, false].map((isChunk) =>
+    files.filter(([path]) => (dirname(path) === chunks) === isChunk));
+  replaceFiles([...inChunks, ...others]);
+  if (removeOthers(chunks, new Set(files.map(([path]) => path)))) {
     // Code that Node has kept of them (cli/process/compile-cache.ts).
     rmSync(join(folder, 'cache'), { recursive: true, force: true });
   }

@@ -1,7 +1,9 @@
 /** What `npm run build` makes: the program and the library, of bundles that they share. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync, statSync, writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -85,6 +87,26 @@ test('action modules run in what is built, whatever its functions are called', (
       { method: 'POST', body: {} });
     assert.deepEqual([status, JSON.parse(text).message], [200, 'hello']);
     await server.stop();
+  }));
+
+test('a build touches no file that stays the same: programs may be reading it', () =>
+  inFolder(async (folder) => {
+    const { buildProgram } = await loadBuilder();
+    const listInodes = (): Map<string, number> =>
+      new Map(filesIn(folder).map((path) => [path, statSync(path).ino]));
+    await buildProgram(folder);
+    const before = listInodes();
+    const times = [...before.keys()].map((path) => statSync(path).mtimeMs);
+    await buildProgram(folder);
+    assert.deepEqual(listInodes(), before);
+    assert.deepEqual([...before.keys()].map((path) => statSync(path).mtimeMs), times);
+    const main = join(folder, 'main.js');
+    writeFileSync(main, 'export {};');
+    const old = openSync(main, 'r');
+    await buildProgram(folder);
+    assert.equal(readFileSync(old, 'utf8'), 'export {};', 'it is replaced, and not written over');
+    closeSync(old);
+    assert.notEqual(readFileSync(main, 'utf8'), 'export {};');
   }));
 
 test('a build leaves nothing of the one before', () => inFolder(async (folder) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createNetServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
@@ -74,6 +74,23 @@ async function listenAnywhere(server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return (server.address() as AddressInfo).port;
 }
+
+test('a start that cannot listen makes no data directory', (context) => inFolder(async (folder) => {
+  const data = join(folder, 'data');
+  const taken = createNetServer();
+  context.after(() => taken.close());
+  const takenPort = await listenAnywhere(taken);
+  for (const [words, message] of [
+    [['--port', String(takenPort)], /is in use/],
+    [['--port', '0', '--host', '192.0.2.1', '--allow-anonymous'], /no address of this/],
+    [['--port', '0', '--host', '0.0.0.0'], /anybody could read/],
+  ] as const) {
+    const { code, stderr } = await hookshelf(['serve', ...words, '--data', data]);
+    assert.notEqual(code, 0, stderr);
+    assert.match(stderr, message);
+    assert.ok(!existsSync(data), words.join(' '));
+  }
+}));
 
 test('a start that is refused writes nothing, sends nothing and leaves the API open', (context) =>
   inFolder(async (folder) => {

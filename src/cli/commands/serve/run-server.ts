@@ -3,11 +3,13 @@
  * gently, a second one at once; SIGHUP and SIGUSR1 read the TLS certificate again, and the file of
  * `--apply`, and have the log tell which settings have changed.
  */
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { openApp } from '../../../app.ts';
 import type { App } from '../../../app.ts';
 import { readCertificate } from '../../../app/certificate.ts';
-import { checkTokenLength, type PreopenedResources } from '../../../app/listening.ts';
+import {
+  checkExposure, checkTokenLength, type PreopenedResources,
+} from '../../../app/listening.ts';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import { BUILD } from '../../../base/version.ts';
@@ -41,9 +43,11 @@ export async function runServer(
   const preopenedResources = await preopenResources(context, activatedSockets.length > 0);
   const servedFile = await openServedFile(context);
   const { settings, origins, warnings } = context.loadSettings();
-  // These two fail before anything is created or opened in the data directory.
+  // These three fail before anything is created or opened in the data directory.
   if (activatedSockets.length === 0) checkTokenLength(settings.server.host, settings);
   const certificate = preopenedResources.certificate ?? readCertificate(settings);
+  const port = preopenedResources.port
+    ?? await reserveForNewData(context, settings, activatedSockets.length > 0);
   const lines = new LogLines();
   const logger = createProcessLogger(settings, context.io, 'debug', (line) => lines.add(line));
   if (context.identity.needsSwitch) {
@@ -71,7 +75,7 @@ export async function runServer(
     const app = await openApp({
       data: context.enterDataAsOwner(), settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
       allowAnonymous: context.args.has('allow-anonymous'), maxMemoryBytes,
-      preopenedResources: { ...preopenedResources, certificate }, activatedSockets, origins, lines,
+      preopenedResources: { port, certificate }, activatedSockets, origins, lines,
       beforeListening: async (requestListener) =>
         servedFile?.applyAtStart(requestListener, logger),
     });
@@ -221,6 +225,22 @@ async function preopenResources(
     certificate: openCertificate(context, loadedSettings),
     port: isLow ? await reservePort(host, port) : null,
   };
+}
+
+/**
+ * Takes the port before a data directory is made, which a start that fails would leave behind
+ * empty. A directory that is there may take long to open, and meanwhile nobody is to connect: null.
+ * Throws as listening does.
+ */
+async function reserveForNewData(
+  { args, enterDataAsOwner }: CommandContext, settings: Settings, hasSockets: boolean,
+): Promise<PreopenedResources['port']> {
+  if (hasSockets || existsSync(enterDataAsOwner())) return null;
+  const { server: { host, port, apiToken }, store } = settings;
+  // An engine may hold tokens.
+  const isGuarded = apiToken !== null || args.has('allow-anonymous') || store.url !== null;
+  checkExposure(host, settings, isGuarded);
+  return reservePort(host, port);
 }
 
 function openCertificate(

@@ -20,3 +20,9 @@ export function escapeControls(text: string): string {
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeControls).join('\n');
 }
+
+/** Escapes what stands between the line ends and tabs of `text`, which do no harm. */
+export function escapeText(text: string): string {
+  return text.split(/(\r?\n|\t)/)
+    .map((part, index) => index % 2 === 1 ? part : escapeControls(part)).join('');
+}

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
-import { escapeControls, escapeLines } from '../../base/text/printable.ts';
+import { escapeControls, escapeLines, escapeText } from '../../base/text/printable.ts';
 import { createPaint } from './colour.ts';
 import type { Paint } from './colour.ts';
 import type { Io } from './process-io.ts';
@@ -45,10 +45,7 @@ export class Output {
 
   /** Prints untrusted text as it is; on a terminal escaped, as it could take the terminal over. */
   async text(text: string): Promise<void> {
-    const isTerminal = this.#io.stdout.isTTY === true;
-    // The line ends of CSV hold a carriage return, which does no harm.
-    await this.write(isTerminal ? text.split(/(\r?\n)/).map((part, index) =>
-      index % 2 === 1 ? part : escapeControls(part)).join('') : text);
+    await this.write(this.#io.stdout.isTTY === true ? escapeText(text) : text);
   }
 
   /** The terminal's width; null where the output is no terminal. */
@@ -112,12 +109,19 @@ export class Output {
     else await this.write(`${this.table(columns).formatRows(rows).join('\n')}\n`);
   }
 
-  /** Prints one object: as it is with --json, else one line a member, nested ones by their path. */
+  /**
+   * Prints one object: as it is with --json, else a member on a line, nested ones by their path.
+   * The further lines of a text begin below its first, so that none looks like a member.
+   */
   async object(value: unknown): Promise<void> {
     if (this.isJson) return this.json(value);
     const members = flattenMembers(value, '');
     const width = Math.max(0, ...members.map(([name]) => textWidth(name)));
-    for (const [name, text] of members) await this.line(`${padToWidth(name, width)}  ${text}`);
+    const lineStart = `\n${' '.repeat(width + 2)}`;
+    for (const [name, text] of members) {
+      const lines = escapeText(text.trimEnd()).replaceAll(/\r?\n/g, lineStart);
+      await this.write(`${escapeControls(padToWidth(name, width))}  ${lines}\n`);
+    }
   }
 
   progress(noun: string, total: number | null): Progress {

@@ -40,6 +40,18 @@ for (const way of WAYS) {
     }));
 }
 
+test('the lines of a text stand below one another, and none of them looks like a member', () =>
+  inPlace('without a server', async (place) => {
+    const text = 'one\ttwo\r\nid  three\n\u001b[2J\rfour\n';
+    const { id } = await place.json(['book:add', '--input', '-'],
+      { input: JSON.stringify({ title: 'Emma', metadata: { text } }) });
+    const { stdout } = await place.run(['book:show', String(id)]);
+    const indent = ' '.repeat('metadata.text  '.length);
+    assert.ok(stdout.includes(`metadata.text  one\ttwo\n${indent}id  three\n`
+      + `${indent}\\u001b[2J\\u000dfour\n`), stdout);
+    assert.doesNotMatch(stdout, /four\n +\n/);
+  }));
+
 test('an error line is redacted, escaped and one line, with --debug too', async () => {
   for (const flags of [[], ['--debug']]) {
     const { code, stderr } = await runCommand([

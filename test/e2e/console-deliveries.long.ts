@@ -108,6 +108,7 @@ test('a pending delivery is tried now, and cancelled', { skip }, async () => {
   await person.sees('failing');
   await person.click('link', /now|ago/);
   await person.sees('next attempt');
+  await person.sees('Try now sends the same body.');
   await person.click('button', 'Try now');
   await person.sees('It is tried now.');
   await person.click('button', 'Cancel it');

@@ -174,7 +174,9 @@ test('a name of a template that the last event lacks is told: at the save, there
   await at.open(`#/deliveries/${String(Object(last).identifier)}`);
   await person.sees('"text": "E of 1"');
   await person.sees('these names of the template', false);
-  await person.sees('Send as new gives it another id: a receiver takes it as one more.');
+  await person.sees(
+    'Send as new gives it another id, and a body that its webhook makes anew: a receiver takes it '
+    + 'as one more.');
   await at.isClean();
 });
 

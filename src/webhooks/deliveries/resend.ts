@@ -135,7 +135,7 @@ function stageNewDelivery(
   const { status, hook, event } = storedDelivery.item;
   if (status === 'pending') {
     throw new AppError('conflict', `delivery ${identifier} is still pending: resend it as "retry", `
-      + 'which makes it due now');
+      + 'which sends the same body now, or cancel it first, and then resend it as "new"');
   }
   reserveRoom(transaction, storedDelivery, eventRecord, 'new', capacity);
   const nextId = deriveIds(inputs.seed);

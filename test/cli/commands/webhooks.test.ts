@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startHttpTarget, type HttpTarget } from '../../support/http-target.ts';
+import { until } from '../../support/until.ts';
 import { ALONE, WAYS, inPlace } from '../place.ts';
 
 async function withTarget(
@@ -374,6 +375,29 @@ for (const way of WAYS) {
       }
       assert.equal(job['hook'], hook['identifier']);
     })));
+
+  if (way !== 'without a server') {
+    test(`a retry says that its body is the same, and how to send another, ${way}`, () =>
+      inPlace(way, (place) => withTarget(async (url, received) => {
+        await place.json(['outgoingwebhook:create', '--target-url', `${url}/503`, '--name', 'a',
+          '--trigger-event', 'order.*', '--retry-schedule', '3600']);
+        const emitted =
+          await place.json(['event:emit', '--name', 'order.paid', '--payload', '{}']);
+        const [id = ''] = emitted['deliveries'] as string[];
+        await until('it has failed once', async () =>
+          JSON.stringify((await place.json(['delivery:show', id]))['attempts']) !== '[]');
+        assert.equal(received.length, 1);
+        assert.match((await place.run(['delivery:resend', id, '--as', 'new'])).stderr,
+          /still pending: resend it as "retry", .* same body now, or cancel it first, and then /);
+        const retried = await place.run(['delivery:retry', id]);
+        assert.equal(retried.stdout, `delivery ${id} is due again\n`);
+        assert.ok(retried.stderr.includes('its body is the same as before; for one that its webhook '
+          + `makes anew: hookshelf delivery:cancel ${id}, then hookshelf delivery:resend ${id} --as `
+          + 'new\n'));
+        await place.json(['delivery:cancel', id]);
+        assert.equal((await place.json(['delivery:resend', id, '--as', 'new']))['resendOf'], id);
+      })));
+  }
 
   test(`events are emitted and deliveries managed, ${way}`, () => inPlace(way, (place) =>
     withTarget(async (url) => {

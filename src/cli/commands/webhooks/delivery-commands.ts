@@ -98,7 +98,14 @@ export async function retryDelivery(context: CommandContext): Promise<void> {
     const id = await resolveId(context, deliveryResource);
     const path = `${recordPath(deliveryResource, id)}/retry`;
     const delivery = await requestObject(context, { method: 'POST', path });
-    return output.result(delivery, `delivery ${id} is due again${describeWait(delivery)}`);
+    await output.result(delivery, `delivery ${id} is due again${describeWait(delivery)}`);
+    // Before the first attempt no body has been made.
+    const { attempts } = delivery;
+    if (Array.isArray(attempts) && attempts.length > 0) {
+      output.note('its body is the same as before; for one that its webhook makes anew: '
+        + `hookshelf delivery:cancel ${id}, then hookshelf delivery:resend ${id} --as new`);
+    }
+    return;
   }
   const path = `${deliveryResource.path}/retry`;
   const result = await requestObject(context, { method: 'POST', path });

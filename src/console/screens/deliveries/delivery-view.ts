@@ -90,7 +90,7 @@ function renderHead(
   return [
     backLink('deliveries', 'Deliveries'),
     heading(formatEvent(delivery), ...actions(container, delivery, refresh)),
-    mayResend(delivery) ? resendHint() : null,
+    mayResend(delivery) ? resendHint() : tryHint(delivery),
     factList([
       ['Status', deliveryBadge(delivery)], ['Created', timeElement(createdAt)],
       ['To', hook === null ? label
@@ -131,8 +131,16 @@ function mayResend({ request, status }: PublicDelivery): boolean {
 
 function resendHint(): HTMLElement {
   return h('p.hint', h('strong', 'Send again'), ' repeats it under its id: a receiver that has it '
-    + 'already may drop it. ', h('strong', 'Send as new'), ' gives it another id: a receiver takes '
-    + 'it as one more.');
+    + 'already may drop it. ', h('strong', 'Send as new'), ' gives it another id, and a body that '
+    + 'its webhook makes anew: a receiver takes it as one more.');
+}
+
+/** null where no body has been made yet, and where it cannot be tried. */
+function tryHint({ request, status, attempts }: PublicDelivery): HTMLElement | null {
+  const isTried = request === null && status === 'pending' && attempts.length > 0;
+  if (!isTried || !callerSession.may('write', 'write')) return null;
+  return h('p.hint', h('strong', 'Try now'), ' sends the same body. For one that its webhook makes '
+    + 'anew, cancel it, and then send it as new.');
 }
 
 function actions(

@@ -210,8 +210,13 @@ async function openDirectoryApiClient(
   return openApiClient({
     clock: systemClock,
     findOwner: () => findOwner(data),
-    openLocalApp: () => isTemporary ? openTemporaryApp(options)
-      : openLocalApp({ ...options, data }),
+    async openLocalApp() {
+      if (isTemporary) return openTemporaryApp(options);
+      const isNew = makesData && listNames(data) === null;
+      const app = await openLocalApp({ ...options, data });
+      if (isNew) context.output.note(`made a new data directory at ${data}`);
+      return app;
+    },
     onWait: (reason) => noteWait(context, reason),
   });
 }

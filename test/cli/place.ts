@@ -1,6 +1,6 @@
 /** A data directory of its own, with a server on it or not, and commands run on it. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { openAppServer } from '../support/app-server.ts';
@@ -40,6 +40,8 @@ export async function inPlace(
   const folder = createTemporaryFolder();
   const data = join(folder, 'data');
   const isFar = way === 'over the network';
+  // A command would say that it makes the directory.
+  mkdirSync(data, { mode: 0o700 });
   await prepare?.(data);
   const server = way === ALONE ? null
     : await openAppServer(data, isFar ? { HOOKSHELF_API_TOKEN: TOKEN } : {});

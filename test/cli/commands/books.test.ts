@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../../src/cli/commands.ts';
@@ -199,7 +199,6 @@ for (const way of WAYS) {
     }));
 
   test(`a refusal is one line that says why, ${way}`, () => inPlace(way, async (place) => {
-    mkdirSync(place.data, { recursive: true, mode: 0o700 });
     const unknown = await place.run(['book:show', '--id', '01980000-0000-7000-8000-000000000001']);
     assert.equal(unknown.code, 1);
     assert.match(unknown.stderr, /^hookshelf: .*01980000-0000-7000-8000-000000000001[^\n]*\n$/);

@@ -273,7 +273,6 @@ test('a folder without a backup is not called whole, and the newest .tar in it i
 test('a directory without data is neither called whole nor backed up', () =>
   inPlace('without a server', async (place) => {
     const to = join(place.folder, 'backup.tar');
-    mkdirSync(place.data);
     for (const words of [['data:verify'], ['data:backup', '--to', to]]) {
       const { code, stdout, stderr } = await place.run(words);
       assert.deepEqual([code, stdout], [1, ''], stderr);

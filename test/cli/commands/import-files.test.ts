@@ -1,6 +1,6 @@
 /** `book:import` of files of other programs. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ImportReport } from '../../../src/cli/commands/books/import-report.ts';
@@ -470,6 +470,7 @@ for (const way of WAYS) {
 
 test('what is said of a file is refused beside --from-metadata, as where there is no catalog', () =>
   inPlace('without a server', async (place) => {
+    rmdirSync(place.data);
     for (const [words, code, problem] of [
       [['--format', 'csv', '--match', 'isbn'], 2, /leave out --format and --match/],
       [['--sample'], 2, /needs <path \| -> or --sample or --from-metadata, and only one of them/],
@@ -480,7 +481,10 @@ test('what is said of a file is refused beside --from-metadata, as where there i
       assert.equal(result.code, code, result.stderr);
       assert.match(result.stderr, problem);
     }
-    await place.json(['book:add', '--input', '{"title":"Emma"}']);
+    const add = ['book:add', '--input', '{"title":"Emma"}'];
+    assert.equal((await place.run(add)).stderr,
+      `hookshelf: made a new data directory at ${place.data}\n`);
+    assert.equal((await place.run(add)).stderr, '');
     const empty = await place.run(['book:import', '--from-metadata']);
     assert.match(empty.stderr, /no book has records of other programs there/);
   }));

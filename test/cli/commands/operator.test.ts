@@ -205,7 +205,6 @@ for (const way of WAYS) {
 
 test('warns of a secret in a settings file only where others may read the file', () =>
   inPlace('without a server', async (place) => {
-    mkdirSync(place.data, { mode: 0o700 });
     const path = join(place.data, 'settings.json');
     const token = 'a'.repeat(32);
     for (const [settings, mode, names] of [
@@ -236,7 +235,6 @@ test('a token can be made where the settings ask for one', () =>
 
 test('settings:show says every setting, its value and where it came from, and no secret', () =>
   inPlace('without a server', async (place) => {
-    mkdirSync(place.data);
     writeFileSync(join(place.data, 'settings.json'), '{"http":{"timeout":7}}');
     const environment = {
       HOOKSHELF_API_TOKEN: 'planted', HOOKSHELF_HTTP_PROXY: 'http://me:planted@proxy.test:3128',
@@ -311,7 +309,6 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
       }
     }
 
-    mkdirSync(place.data);
     chmodSync(place.data, 0o755);
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
@@ -571,7 +568,6 @@ async function runDoctorBeside(
 
 /** While `use` runs, `server` listens where the lock of the data directory says. */
 async function beside(place: Place, server: Server, use: () => Promise<void>): Promise<void> {
-  mkdirSync(place.data, { mode: 0o700 });
   const socketPath = join(place.data, 'control.sock');
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
   writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));

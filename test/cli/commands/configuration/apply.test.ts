@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import type { WrapApiClient } from '../../../../src/cli/create-command-context.ts';
@@ -54,9 +54,11 @@ for (const way of ALL_WAYS) {
 
   test(`a dry run says by 0 and 3 whether something would change, and does nothing, ${way}`, () =>
     inPlace(way, async (place) => {
+      const isAlone = way === 'without a server';
+      if (isAlone) rmdirSync(place.data);
       assert.deepEqual(await apply(place, SHELF, ['--dry-run']),
         { code: 3, stdout: CREATED, stderr: '' });
-      if (way === 'without a server') assert.equal(existsSync(place.data), false);
+      if (isAlone) assert.equal(existsSync(place.data), false);
       await apply(place, SHELF);
       assert.deepEqual(await apply(place, SHELF, ['--dry-run']),
         { code: 0, stdout: '= 3 unchanged\n', stderr: '' });

@@ -104,7 +104,7 @@ const PREFLIGHT_HEADERS: readonly string[] = [
 ];
 const EXPOSED = [
   'Allow', 'ETag', 'Hookshelf-Sequence', 'Idempotency-Replayed', 'Last-Modified', 'Link',
-  'Location', 'Retry-After', 'WWW-Authenticate', 'X-Merge-Lost', 'X-Request-Id',
+  'Location', 'Retry-After', 'WWW-Authenticate', 'X-Hint', 'X-Merge-Lost', 'X-Request-Id',
   'X-Search-Complete', 'X-Search-Corrected', 'X-Search-Until', 'X-Total-Count',
 ].join(', ');
 const VARY: readonly string[] = ['Vary', 'Origin'];

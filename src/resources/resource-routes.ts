@@ -41,6 +41,8 @@ type BoundAccess = {
   readonly checkPatch: (exchange: Exchange, patch: unknown) => void;
   /** Finds how the caller sees a record; null: whole. */
   readonly findView: (exchange: Exchange) => Pick<ListedView, 'show'> | null;
+  /** Says what the caller should know of a record that he has written; null: nothing. */
+  readonly findHint: (exchange: Exchange, record: Buffer) => string | null;
 };
 
 type MemberSelection = {
@@ -80,8 +82,8 @@ export function resourceRoutes(
   bound: BoundAccess | null = null,
 ): readonly HttpRoute[] {
   return [
-    getRoute(resource, repository, bound), postRoute(resource, repository, keys),
-    putRoute(resource, repository), patchRoute(resource, repository, bound),
+    getRoute(resource, repository, bound), postRoute(resource, repository, keys, bound),
+    putRoute(resource, repository, bound), patchRoute(resource, repository, bound),
     deleteRoute(resource, repository), restoreRoute(resource, repository),
   ];
 }
@@ -134,14 +136,15 @@ function getRoute(
 
 function postRoute(
   resource: RoutedResource, repository: ItemRepository, keys: IdempotencyKeys | null,
+  bound: BoundAccess | null,
 ): HttpRoute {
   const { schema, noun, access } = resource;
-  const buildHeaders = (exchange: Exchange, { id, headerText }: Representation): string => {
+  const buildHeaders = (exchange: Exchange, { id, headerText, bytes }: Representation): string => {
     // A key holds no character that needs percent-encoding (record.ts).
     const path = `${resource.path}/${id}`;
     const link = exchange.linkTo(path);
     return (link === path ? `Location: ${path}\r\n` : formatHeaders(['Location', link]))
-      + headerText;
+      + headerText + formatHint(bound, exchange, bytes);
   };
   return {
     method: 'POST',
@@ -156,7 +159,7 @@ function postRoute(
       { ...recordResponse(resource, 201, `The ${noun} as stored`),
         headers: {
           ...VERSION_HEADERS, Location: `Where the new ${noun} is`,
-          ...keys === null ? {} : REPLAYED_HEADERS,
+          ...keys === null ? {} : REPLAYED_HEADERS, ...bound === null ? {} : HINT_HEADERS,
         } },
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
@@ -170,14 +173,16 @@ function postRoute(
   };
 }
 
-function putRoute(resource: RoutedResource, repository: ItemRepository): HttpRoute {
+function putRoute(
+  resource: RoutedResource, repository: ItemRepository, bound: BoundAccess | null,
+): HttpRoute {
   return changeRoute(resource, {
     method: 'PUT',
     operationId: `replace${resource.schema.name}`,
     summary: `Replace one ${resource.noun} whole`,
     body: createBodySpec(resource),
     change: (...input) => repository.replace(...input),
-  });
+  }, bound);
 }
 
 function patchRoute(
@@ -199,9 +204,10 @@ function changeRoute(
   { body, change, ...named }: Pick<HttpRoute, 'method' | 'operationId' | 'summary' | 'tool'> & {
     readonly body: BodySpec; readonly change: ItemRepository['replace'];
   },
-  bound: BoundAccess | null = null,
+  bound: BoundAccess | null,
 ): HttpRoute {
   const { noun, access } = resource;
+  const response = recordResponse(resource, 200, `The ${noun} as stored`);
   return {
     ...named,
     path: `${resource.path}/{${resource.collection.key}}`,
@@ -209,7 +215,8 @@ function changeRoute(
     parameters: [createKeyParameter(resource), ...WRITE_CONDITIONS],
     body,
     responses: [
-      recordResponse(resource, 200, `The ${noun} as stored`),
+      bound === null ? response
+        : { ...response, headers: { ...response.headers, ...HINT_HEADERS } },
       ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
@@ -222,7 +229,7 @@ function changeRoute(
       const view = bound?.findView(exchange) ?? null;
       const { headerText, bytes } =
         view === null ? representation : representation.view(view.show);
-      exchange.send(200, headerText, bytes);
+      exchange.send(200, headerText + formatHint(bound, exchange, bytes), bytes);
     },
   };
 }
@@ -285,6 +292,19 @@ export function runWrite<T>(
   const hops = chain === undefined ? 0 : parseHops(chain);
   if (access?.write !== 'admin') return run({ hops });
   return logWrite(exchange, noun, (options) => run({ ...options, hops }), isRestored);
+}
+
+const HINT_HEADER = 'X-Hint';
+const HINT_HEADERS = {
+  [HINT_HEADER]: 'That a customer hears by this webhook what is not for him alone, as it has no '
+    + 'condition; absent: not so, or the token of the caller is bound',
+};
+
+/** What is no printable ASCII, as an event may be named, is percent-encoded. */
+function formatHint(bound: BoundAccess | null, exchange: Exchange, record: Buffer): string {
+  const hint = bound?.findHint(exchange, record) ?? null;
+  return hint === null ? ''
+    : formatHeaders([HINT_HEADER, hint.replace(/[^ -~]+/gu, encodeURIComponent)]);
 }
 
 const VERSION_HEADERS = { ...ETAG_HEADER, 'Last-Modified': 'When it was last written' };

@@ -189,7 +189,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     ...createActionEndpoints(actions, resources.configurations),
     ...createOutgoingEndpoints(context, outgoing, {
       deliveries, records: resources.outgoing, webhooks: indexes, health: health.outgoing, jobs,
-      keys, searches, findVisibility, inFlightPerHookMax: options.outgoing.maxInFlightPerHook,
+      keys, searches, findVisibility, options,
     }),
     ...emitRoutes({ ...context, events, service: deliveries, keys }),
     ...requestRoutes({ service: requests, keys }, indexes.incoming, searches),
@@ -230,14 +230,15 @@ function createOutgoingEndpoints(
     readonly webhooks: Pick<Indexes, WebhookDirection>;
     readonly health: HealthMonitor; readonly jobs: Jobs; readonly keys: IdempotencyKeys;
     readonly searches: Searches; readonly findVisibility: FindVisibility;
-    readonly inFlightPerHookMax: number;
+    readonly options: WebhooksOptions;
   },
 ): readonly HttpRoute[] {
   const { deliveries, records, webhooks, health, jobs, keys, searches, findVisibility } = parts;
-  const { inFlightPerHookMax } = parts;
+  const { listBoundTokens = () => [], outgoing } = parts.options;
   const routes = [
     ...outgoingRoutes({
-      records, webhooks: webhooks.outgoing, health, findVisibility, inFlightPerHookMax,
+      records, webhooks: webhooks.outgoing, health, findVisibility, listBoundTokens,
+      inFlightPerHookMax: outgoing.maxInFlightPerHook,
       send: (...input) => sender.sendText(...input),
     }),
     ...bindRoutes(receiverRows, webhooks.outgoing),

@@ -365,7 +365,7 @@ test('a rename tells which tokens lose a webhook by it, and which get it', () =>
   }));
 
 test('who sees a webhook that is made, and who stays when it is deleted, is told', () =>
-  inWorld({}, async ({ server, operator, target }) => {
+  inWorld({}, async ({ server, operator, customer, target }) => {
     for (const name of ['acme', 'acme-*', 'bolt']) await makeBoundToken(server.data, 'read', name);
     const run = async (command: string, ...args: string[]): Promise<string> => {
       const { code, stderr } = await runCommand([command, ...args, '--data', server.data]);
@@ -387,6 +387,20 @@ test('who sees a webhook that is made, and who stays when it is deleted, is told
     assert.match(unset, /webhooks without a condition hear/);
     const described = await run('outgoingwebhook:update', 'bolt', '--description', 'of bolt');
     assert.doesNotMatch(described, /condition/);
+    await run('outgoingwebhook:delete', '--identifier', 'bolt');
+    const made = await operator('POST', HOOKS,
+      { name: 'bolt', targetUrl: target.url, triggerEvent: 'order.*' });
+    assert.match(String(made.headers['x-hint']),
+      /^webhooks without a condition hear .*: bolt \(order\.\*\); if not all is for them/);
+    const hintOf = async (patch: object): Promise<unknown> =>
+      (await operator('PATCH', `${HOOKS}/bolt`, patch)).headers['x-hint'];
+    assert.match(String(await hintOf({ triggerEvents: ['order.日本'], triggerEvent: null })),
+      /: bolt \(order\.%E6%97%A5%E6%9C%AC\);/);
+    assert.equal(await hintOf({ when }), undefined);
+    assert.match(String(await hintOf({ when: null })), /bolt/);
+    const own = await (await customer('resend', 'bolt'))(
+      'PATCH', `${HOOKS}/bolt`, { enabled: false });
+    assert.deepEqual([own.status, own.headers['x-hint']], [200, undefined]);
     await run('outgoingwebhook:delete', '--identifier', 'bolt');
     assert.match(await run('outgoingwebhook:delete', '--identifier', 'acme-labs'),
       /: the bound tokens "acme-\*" stay, also for a later webhook of such a name/);

@@ -48,7 +48,7 @@ export function operationsOf(document: ApiDocument): readonly PlacedOperation[] 
 
 // Present only when there is something to tell.
 const OCCASIONAL_HEADERS = [
-  'Idempotency-Replayed', 'Link', 'Retry-After', 'X-Merge-Lost', 'X-Search-Complete',
+  'Idempotency-Replayed', 'Link', 'Retry-After', 'X-Hint', 'X-Merge-Lost', 'X-Search-Complete',
   'X-Search-Corrected', 'X-Search-Until',
 ];
 

@@ -2,12 +2,14 @@
 import { explainInvalidEventName, isEventName } from '../../base/event-name.ts';
 import { AppError } from '../../base/errors.ts';
 import { CHAIN_HEADER, CHAIN_REFUSED, parseHops } from '../../base/webhook-chain.ts';
+import type { JsonObject } from '../../base/schema.ts';
 import { createTaggedLogger, type Logger } from '../../base/log.ts';
 import { readTraceContext, type TraceContext } from '../../base/trace-context.ts';
 import { logWrite } from '../../resources/change-log.ts';
 import {
   collectionRoute, type CollectionFilter, type ListedView,
 } from '../../resources/collection-route.ts';
+import { decodeRecord } from '../../resources/record.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { NO_PAYLOAD, readPayload } from '../../resources/payload-body.ts';
 import type { Repository } from '../../resources/repository.ts';
@@ -29,7 +31,7 @@ import { hideUrlSecrets } from '../members/url-credentials.ts';
 import type { FindVisibility, Visibility } from '../members/visibility.ts';
 import { webhookListParameters, webhookListView } from '../records/webhook-list.ts';
 import { outgoingResource } from './outgoing-resource.ts';
-import { outgoingSchema, type StoredOutgoingWebhook } from './outgoing-webhook.ts';
+import { listTriggers, outgoingSchema, type StoredOutgoingWebhook } from './outgoing-webhook.ts';
 import {
   sendingSchema, sendResultSchema, type SendOptions, type SendResult,
 } from './send-options.ts';
@@ -37,6 +39,9 @@ import {
   canHoldPrevious, chooseOutgoingSecretShape, findChosenSecretProblem,
   findDialectSecretProblem,
 } from './signing-member.ts';
+import {
+  CONDITION_ADVICE, describeUnconditional, findHolders, selectBound, type TokenBinding,
+} from './token-holders.ts';
 import {
   createTriggerTest, type OutgoingWebhookIndex, type ReadyOutgoingWebhook,
 } from './outgoing-webhook-index.ts';
@@ -49,6 +54,7 @@ type OutgoingServices = {
   readonly webhooks: OutgoingWebhookIndex;
   readonly health: HealthMonitor;
   readonly findVisibility: FindVisibility;
+  readonly listBoundTokens: () => readonly TokenBinding[];
   /** Most attempts at once of a webhook without a number of its own. */
   readonly inFlightPerHookMax: number;
   /** Sends at once, and resolves with the result also when sending fails. */
@@ -85,6 +91,8 @@ export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[]
       read: { scope: 'read', subject: 'webhook' },
       patch: { scope: 'resend', subject: 'webhook' },
       findView,
+      findHint: (exchange, record) => exchange.grant?.binding === undefined
+        ? findConditionHint(services, decodeRecord(record)) : null,
       checkPatch(exchange, patch) {
         const webhook = webhooks.findNamed(exchange.params[0] ?? '');
         if (exchange.grant?.binding === undefined || webhook === undefined) return;
@@ -92,6 +100,22 @@ export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[]
       },
     }),
   ];
+}
+
+/** Says that a webhook without a condition hears what is not for the tokens alone that see it. */
+function findConditionHint(
+  { webhooks, listBoundTokens }: OutgoingServices, webhook: JsonObject,
+): string | null {
+  const tokens = listBoundTokens();
+  const isSeen = webhook['when'] === undefined
+    && tokens.some((token) => selectBound([webhook], token.webhooks).length > 0);
+  if (!isSeen) return null;
+  const others = [...webhooks.all()].map((other) => ({
+    identifier: other.identifier, name: other.name ?? null, triggerEvents: listTriggers(other),
+  })).filter(({ identifier }) => identifier !== webhook['identifier']);
+  const holders = findHolders([webhook, ...others], tokens);
+  const detail = describeUnconditional(holders, (subject) => subject === webhook);
+  return detail === null ? null : `${detail}; ${CONDITION_ADVICE}`;
 }
 
 function createListedView(visibility: Visibility | null): ListedView | null {

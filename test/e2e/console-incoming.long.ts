@@ -47,6 +47,7 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   });
   assert.equal(answer.status, 200, answer.text);
   await person.click('link', 'Done');
+  await person.sees('Since the server started');
   await person.sees('Write to the log: warning, for every request.');
   await person.sees(secret);
   await person.sees(/Keeps\s+every request/);
@@ -59,6 +60,33 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   await person.find('image', 'Requests in the last 24 hours');
   await at.isClean();
 });
+
+test('the path follows the sender, and a secret that is lacking is given at the test', { skip },
+  async () => {
+    const { person } = at;
+    await at.makeIncoming('stripe');
+    const path = "return document.querySelector('[name=pathSegment]').value;";
+    await at.open('#/incoming/new');
+    await person.choose('Sender', 'Shopify');
+    await person.gives(path, 'shopify');
+    await person.choose('Sender', 'Stripe');
+    await person.gives(path, 'stripe-2');
+    await person.click('button', 'Next: what is done');
+    await person.choose('Action', 'Write');
+    await person.click('button', 'Create it, then test it');
+    await person.sees('It has none yet, and every request is refused.');
+    await person.sees('Sends a request without a signature.');
+    await person.click('button', 'Save the secret');
+    await person.sees('Secret: it is empty.');
+    await person.fill('textbox', 'Secret', 'whsec_of_stripe');
+    await person.click('button', 'Save the secret');
+    await person.sees('It is set, and cannot be read again');
+    await person.find('button', 'Rotate the secret');
+    await person.click('button', 'Send a test request');
+    await person.sees('It was answered 200.');
+    await person.find('link', 'See this request');
+    await at.isClean();
+  });
 
 test('a test request leads to what became of it', { skip }, async () => {
   const { person } = at;

@@ -35,13 +35,13 @@ export function isOffUnseen({ disabledReason, acknowledgedAt }: WebhookWithHealt
 
 /**
  * The state, and for how long. A webhook that a failure has switched off is called so; one whose
- * last try failed, or an outgoing one that nothing was sent to yet, is not called healthy.
+ * last try failed, or that was not used yet, is not called healthy.
  */
 export function webhookState(webhook: WebhookWithHealth): HTMLElement {
   const { state, since, lastTryFailed, lastSuccessAt, lastFailure: failure } = webhook.health;
-  const isUnused = 'targetUrl' in webhook && state === 'healthy'
-    && lastSuccessAt === null && failure === null;
-  if (isUnused) return badge('not used yet');
+  if (state === 'healthy' && lastSuccessAt === null && failure === null) {
+    return badge('not used yet');
+  }
   if (lastTryFailed) {
     return h('span', badge('last try failed'), ' ',
       h('span.place', timeElement(failure?.at ?? null)));

@@ -61,7 +61,7 @@ export async function fetchUnhealthy(
 /** `unhealthy` comes from `fetchUnhealthy`; slow webhooks are found in the statistics. */
 export function unhealthyWebhooks(
   status: ServiceStatus, unhealthy: readonly WebhookOfScreen[],
-  { hooks: allStatistics, window, since }: StatisticsReport, timeouts: SenderTimeouts,
+  { hooks: allStatistics, window, times, since }: StatisticsReport, timeouts: SenderTimeouts,
 ): HTMLElement {
   const statisticsById = new Map(allStatistics.map((each) => [each.hook, each]));
   const unhealthyIds = new Set(unhealthy.map(({ identifier }) => identifier));
@@ -78,9 +78,10 @@ export function unhealthyWebhooks(
     ['Webhook', 'State', 'Last failure', 'Failed', 'Rejected', 'Slowest 5 % of answers'];
   const hiddenCount = status.unhealthy.length
     - unhealthy.filter(({ health }) => !health.lastTryFailed).length;
-  return h('div', stackedTable(titles, rows),
-    h('p.hint', `The figures are of the last ${window === '1h' ? 'hour' : '24 hours'}, counted `
-      + 'since the server started, ', timeElement(since), '.'),
+  return h('div', h('p.hint', 'The figures are counted ', ...since > (times[0] ?? since)
+    ? ['since the server started, ', timeElement(since), ': it forgets those before.']
+    : [`in the last ${window === '1h' ? 'hour' : '24 hours'}.`]),
+  stackedTable(titles, rows),
     hiddenCount > 0 ? h('p.hint',
       `${formatCount(hiddenCount)} more need a look: see `,
       h('a', { href: href(['incoming'], { state: 'failing' }) }, 'incoming'), ' and ',

@@ -2,9 +2,10 @@
 import { BASE, callApi, getJson } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { refreshOnChanges } from '../../base/change-stream.ts';
-import { fill, h, refill } from '../../base/dom.ts';
+import { fill, h, refill, type Child } from '../../base/dom.ts';
 import { optionalTime, timeElement } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
+import { loadModel, type ModelSchema } from '../../base/model-schema.ts';
 import { apiPath, appendQuery, href, type ScreenAddress } from '../../base/screen-address.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
@@ -23,8 +24,8 @@ import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-
 import type { SampleCall } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
 import type { StatisticsReport } from '../../../monitoring/monitoring-schema.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
-import { actionSection } from './incoming-forms.ts';
-import { stepList } from './new-incoming.ts';
+import { INCOMING_MODEL, actionSection } from './incoming-forms.ts';
+import { secretForm, stepList } from './new-incoming.ts';
 
 const INBOX_TEXTS = {
   off: 'no request', failed: 'requests whose action failed', all: 'every request',
@@ -47,6 +48,7 @@ type IncomingTraffic = {
 type IncomingView = {
   readonly webhook: IncomingWebhook; readonly path: string;
   readonly actions: ActionCatalog;
+  readonly model: ModelSchema;
   readonly traffic: IncomingTraffic;
   /** Fetches and shows the webhook again. */
   readonly refresh: () => Promise<void>;
@@ -79,11 +81,11 @@ export function openIncoming(
     repeatWhileSeen(refreshFacts), refreshOnChanges('requests', id, refreshFacts),
   ];
   const close = openView(container, async (refresh) => {
-    const [webhook, examples, actions, traffic] = await Promise.all([
+    const [webhook, examples, actions, model, traffic] = await Promise.all([
       getJson<IncomingWebhook>(path), getJson<IncomingWebhookExamples>(`${path}/examples`),
-      ActionCatalog.load(), fetchTraffic(id),
+      ActionCatalog.load(), loadModel(INCOMING_MODEL), fetchTraffic(id),
     ]);
-    view = { webhook, path, actions, traffic, refresh };
+    view = { webhook, path, actions, model, traffic, refresh };
     const test = testSection(view, examples, readFacts);
     if (!isNew) showFacts(view);
     const content = isNew ? renderTestStep(view, examples, test)
@@ -103,7 +105,7 @@ function renderTestStep(
   return [
     heading(`Test ${createWebhookLabel(webhook).title}`,
       linkButton('Done', ['incoming', webhook.identifier])),
-    stepList(3), setupSection(webhook, examples, 'It is the one that you entered.'),
+    stepList(3), setupSection(view, examples, [rotateButton('incoming', webhook, view.refresh)]),
     test, h('p.hint', `It keeps ${INBOX_TEXTS[webhook.inbox]}; those that are rejected stand `,
       'among the requests until the server restarts. “Edit” changes what it keeps.'),
   ];
@@ -121,7 +123,7 @@ function renderView(
       linkButton('Its requests', ['requests'], { query: { hook: pathSegment } }), actionButtons),
     description === undefined ? null : h('p', description),
     facts,
-    setupSection(webhook, examples, 'It is set, and cannot be read again.'),
+    setupSection(view, examples, []),
     callerSession.may('admin') ? test : null,
     actionSection(webhook, actions),
     h('details', h('summary', 'All members'),
@@ -156,8 +158,11 @@ async function fetchTraffic(identifier: string): Promise<IncomingTraffic> {
 }
 
 function renderTraffic({ webhook, traffic: { latest, statistics } }: IncomingView): HTMLElement[] {
+  const { since, times } = statistics;
   return [
-    h('section', h('h2', 'In the last 24 hours'), ...renderCharts(webhook, statistics)),
+    h('section', h('h2', ...since > (times[0] ?? since)
+      ? ['Since the server started, ', timeElement(since)] : ['In the last 24 hours']),
+    ...renderCharts(webhook, statistics)),
     h('section', h('h2', 'Its last requests'), latest.length === 0
       ? h('p.hint', `None is there. It keeps ${INBOX_TEXTS[webhook.inbox]}.`)
       : stackedTable(['Received', 'What', 'Status', 'Answered'], latest.map((request) => {
@@ -172,18 +177,15 @@ function renderTraffic({ webhook, traffic: { latest, statistics } }: IncomingVie
 }
 
 function renderCharts(
-  { identifier, pathSegment }: IncomingWebhook, { hooks, times, since }: StatisticsReport,
+  { identifier, pathSegment }: IncomingWebhook, { hooks, times }: StatisticsReport,
 ): HTMLElement[] {
   const counts = hooks.find(({ hook }) => hook === identifier);
-  const notes = since > (times[0] ?? since)
-    ? [h('p.hint', 'Counted since the server started, ', timeElement(since), '.')] : [];
-  if (counts === undefined) return [h('p', 'No request came.'), ...notes];
+  if (counts === undefined) return [h('p', 'No request came.')];
   const bars = { times, minutesEach: INTERVAL_MINUTES };
   const query = { hook: pathSegment };
   return [
     h('div.charts', requestsChart(bars, counts.requests, query),
       runsChart(bars, counts.runs.succeeded, counts.runs.failed, query)),
-    ...notes,
   ];
 }
 
@@ -192,12 +194,12 @@ function formatResponses(responses: IncomingWebhook['response']): string | null 
     .map(([outcome, { status }]) => `${outcome} ${status}`).join(', ') || 'our JSON';
 }
 
-/** `secretText` says which secret it has, where that cannot be shown. */
+/** `secretButtons` stand by a secret that cannot be shown, and by none. */
 function setupSection(
-  { identifier, hasSecret }: IncomingWebhook, { setup, url, curl }: IncomingWebhookExamples,
-  secretText: string,
+  view: IncomingView, { setup, url, curl }: IncomingWebhookExamples,
+  secretButtons: readonly HTMLElement[],
 ): HTMLElement {
-  const secret = showNewSecret(identifier);
+  const secret = showNewSecret(view.webhook.identifier);
   const address = setup?.url ?? url;
   return h('section', h('h2', setup === null ? 'Call it at' : `Set up at ${setup.sender}`),
     setup === null ? null : h('p', `The address, for: ${setup.pasteUrl}.`),
@@ -205,9 +207,19 @@ function setupSection(
     LOOPBACK.test(address) ? h('p.hint', 'Only this computer can reach that address. For a sender '
       + 'elsewhere, set server.baseUri to the address by which others reach this service.') : null,
     setup === null ? null : h('p', `The secret, for: ${setup.pasteSecret}.`),
-    secret ?? (setup !== null && h('p.hint', hasSecret ? secretText : 'It has none yet.')),
+    secret ?? (setup !== null && h('div.record', {}, ...describeSecret(view),
+      callerSession.may('admin') && h('div.actions', {}, ...secretButtons))),
     setup?.unconfirmed == null ? null : h('p.hint', setup.unconfirmed),
     curl === null ? null : h('details', h('summary', 'A call to copy'), codeBlock(curl)));
+}
+
+function describeSecret({ webhook: { hasSecret }, model, path, refresh }: IncomingView): Child[] {
+  if (hasSecret) {
+    return [h('p.hint', 'It is set, and cannot be read again: one that is made here is shown '
+      + 'once. If you have lost it, rotate the secret.')];
+  }
+  return [h('p.hint', 'It has none yet, and every request is refused.'),
+    callerSession.may('admin') && secretForm(model, path, refresh)];
 }
 
 /**
@@ -239,8 +251,9 @@ function testSection(
     await onSent();
   };
   const canSign = setup?.canSign ?? true;
+  const manner = webhook.hasSecret ? 'signed as the sender would' : 'without a signature';
   return h('section', h('h2', 'Test'), h('p.hint', canSign
-    ? 'Sends a request signed as the sender would. The action runs.'
+    ? `Sends a request ${manner}. The action runs.`
     : 'Only the sender can sign, so have it send a request.'),
   canSign ? asyncButton('Send a test request', run) : null, result);
 }

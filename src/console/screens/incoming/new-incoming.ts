@@ -6,7 +6,7 @@ import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schem
 import { apiPath } from '../../base/screen-address.ts';
 import { listIncomingPaths, loadWebhookLabels } from '../../base/webhook-labels.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
-import type { Field, FieldOptions } from '../../parts/forms/input-field.ts';
+import { InputError, type Field, type FieldOptions } from '../../parts/forms/input-field.ts';
 import { modelField } from '../../parts/forms/model-field.ts';
 import { asyncForm, recordForm, submitButton } from '../../parts/forms/record-form.ts';
 import { guardForm } from '../../parts/forms/unsaved-forms.ts';
@@ -34,7 +34,7 @@ export function openNewIncoming(container: HTMLElement): () => void {
     const [model, presets, actions, { server }] = await Promise.all([
       loadModel(INCOMING_MODEL),
       getJson<readonly PresetDescription[]>('/api/verification-presets'), ActionCatalog.load(),
-      getJson<ServiceStatus>('/api/status'),
+      getJson<ServiceStatus>('/api/status'), loadWebhookLabels(),
     ]);
     render(container, pickMembers(model, SENDER_MEMBERS), presets, actions, server.baseUri);
   });
@@ -47,6 +47,8 @@ function render(
   const steps = h('div');
   const hint = h('div.hint');
   let preset: PresetDescription | null = null;
+  /** The path that was filled in for the user. */
+  let proposedPath = '';
   const findPath = (): HTMLInputElement | null => container.querySelector('[name="pathSegment"]');
   const showHint = (): void => {
     const path = findPath()?.value || '<path>';
@@ -55,7 +57,10 @@ function render(
   const senderFields = createSenderFields(presets, (chosenPreset) => {
     preset = chosenPreset;
     const path = findPath();
-    if (path?.value === '') path.value = chosenPreset?.name ?? '';
+    if (path !== null && ['', proposedPath].includes(path.value)) {
+      proposedPath = proposePath(chosenPreset?.name ?? '');
+      path.value = proposedPath;
+    }
     showHint();
   });
   const sender = recordForm({
@@ -103,8 +108,32 @@ function render(
   show(1);
 }
 
+/** The form for the secret of a webhook that has none; `onSaved` is called afterwards. */
+export function secretForm(
+  model: ModelSchema, path: string, onSaved: () => Promise<void>,
+): HTMLElement {
+  return recordForm({
+    schema: pickMembers(model, ['secret']), value: {}, action: 'Save the secret',
+    factories: { secret: (options) => hintedField(options, HINTS.secret) },
+    save: async (value) => {
+      if (value['secret'] === undefined) throw new InputError('Secret: it is empty.');
+      await callApi('PATCH', path, { body: value });
+      showNotice('Saved.');
+      await onSaved();
+    },
+  }).element;
+}
+
 function hintedField(options: FieldOptions, hint: string): Field {
   return modelField({ ...options, schema: { ...options.schema, 'x-form': { hint } } });
+}
+
+/** `github`, or `github-2` where another webhook has that path. */
+function proposePath(name: string): string {
+  const paths = listIncomingPaths();
+  let path = name;
+  for (let number = 2; paths.includes(path); number += 1) path = `${name}-${number}`;
+  return path;
 }
 
 /**

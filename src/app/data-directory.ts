@@ -1,9 +1,12 @@
 /** Makes the data directory, and refuses a directory that root must not use. */
-import { statSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import { explainFileError } from '../base/file-error.ts';
 import { checkOnlyRootCanReplace, walkPath } from '../base/files/path-owners.ts';
 import { makeDirectoriesSync } from '../store/disk/files.ts';
+
+/** All that the `data` of a clone holds before its first start. */
+const SHIPPED_NAME = 'samples';
 
 /**
  * Makes the data directory, which `option` names, when it is missing. Throws `conflict`, also when
@@ -20,8 +23,17 @@ export function makeDataDirectory(path: string, option: '--data' | '--to' = '--d
   }
   // Another user may have made the directory between the check and now.
   refuseAsRoot(path);
-  if (statSync(path).isDirectory()) return;
-  throw new AppError('conflict', `${path} is not a directory; name one with ${option}`);
+  if (!statSync(path).isDirectory()) {
+    throw new AppError('conflict', `${path} is not a directory; name one with ${option}`);
+  }
+  closeShippedDirectory(path);
+}
+
+/** Git makes the `data` of a clone as it makes all folders, open to other users. */
+function closeShippedDirectory(path: string): void {
+  const { uid, mode } = statSync(path);
+  const isOpen = uid === process.geteuid?.() && (mode & 0o077) !== 0;
+  if (isOpen && readdirSync(path).join() === SHIPPED_NAME) chmodSync(path, 0o700);
 }
 
 function refuseAsRoot(path: string): void {

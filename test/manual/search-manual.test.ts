@@ -9,6 +9,7 @@ test('finds first the section whose heading, or the chapter whose summary, has t
   for (const [words, place] of [
     ['nginx', 'service#behind-a-reverse-proxy'],
     ['Reverse PROXY', 'service#behind-a-reverse-proxy'],
+    ['slack discord ntfy', 'outgoing#to-slack-discord-or-ntfy'],
     ['restore', 'data#the-data-directory'], ['upgrades', 'service#upgrade-and-back'],
   ] as const) {
     const [section] = searchManual(words);

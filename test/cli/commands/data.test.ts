@@ -72,6 +72,17 @@ test('a backup into a directory that ends with a slash gets a name of its own', 
     assert.match(refused.stderr, /05Z is not empty: name a new directory, or .*05Z\/ to have/);
   }));
 
+test('a backup says which files of a person it leaves out', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One');
+    writeFileSync(join(place.data, 'settings.json'), '{}');
+    const { stderr } = await place.run(['data:backup', '--to', join(place.folder, 'a.tar')]);
+    assert.equal(stderr, `hookshelf: not in a backup: settings.json of ${place.data}\n`);
+    mkdirSync(join(place.data, 'actions'));
+    const both = await place.run(['data:backup', '--to', join(place.folder, 'b.tar')]);
+    assert.match(both.stderr, /: settings\.json, actions of /);
+  }));
+
 test('a backup is not called what it is not', () => inPlace('without a server', async (place) => {
   await addBooks(place, 'One');
   for (const name of ['b.zip', 'b.tar.gz', 'b.TGZ']) {

@@ -1,5 +1,5 @@
 /** `data:*`: through the control socket or in this process; never over TCP. */
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { COLLECTIONS } from '../../../app.ts';
 import { checkBackupFolder } from '../../../app/backups.ts';
@@ -35,6 +35,9 @@ import { withDirectoryLock } from './directory-lock.ts';
 
 // A live server may remove a file by a compaction while it is read; all is read again then.
 const LIVE_ATTEMPTS_MAX = 3;
+
+/** A person's own files in a data directory, where they may lie. */
+const NOT_BACKED_UP = ['settings.json', 'actions'];
 
 /** The ends of the names of archives of other kinds, which we do not write. */
 const OTHER_ARCHIVE = /\.(?:zip|tgz|gz|bz2|xz|zst|7z|rar)$/i;
@@ -104,6 +107,9 @@ export async function backupData(context: CommandContext): Promise<void> {
   const size = `${sources.files.length} files, ${bytes} bytes`;
   await context.output.result({ to, files: sources.files.length, bytes },
     `backed up ${size} to ${to}`);
+  const data = context.enterDataAsOwner();
+  const others = NOT_BACKED_UP.filter((name) => existsSync(join(data, name)));
+  if (others.length > 0) context.output.note(`not in a backup: ${others.join(', ')} of ${data}`);
 }
 
 /**

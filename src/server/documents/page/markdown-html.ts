@@ -7,7 +7,8 @@ import { escapeHtml, renderCode, renderTable } from './html.ts';
 
 /** Code in these languages is no input to copy: it shows what is printed. */
 const SHOWN_LANGUAGES = ['console', 'text'];
-const FENCE = /^```(\w*)$/;
+/** Behind the language may stand a word for the tests of the manual. */
+const FENCE = /^```(\w*)(?: \w+)?$/;
 const HEADING = /^(#{1,4}) (.*)$/;
 const TABLE_RULE = /^\|(?: *:?-+:? *\|)+$/;
 const LIST_ITEM = /^([-*]|(\d+)\.) +/;

@@ -19,7 +19,7 @@ const CASES = [
   ['2. a\n   ```sh\n   b\n   ```\n3. c\n\n- d', '<ol start="2"><li>a\n<div class="code"><button '
     + 'type="button" class="copy" hidden>Copy</button><pre><code>b</code></pre></div></li>'
     + '<li>c</li></ol>\n<ul><li>d</li></ul>'],
-  ['```console\n$ a\n\n# b <c>\n```', '<pre><code>$ a\n\n# b &lt;c&gt;</code></pre>'],
+  ['```console fails\n$ a\n\n# b <c>\n```', '<pre><code>$ a\n\n# b &lt;c&gt;</code></pre>'],
   ['| a | |\n|---|:-:|\n| `b \\| c` | d |', '<table><thead><tr><th>a</th><th></th></tr></thead>'
     + '<tbody><tr><td><code>b | c</code></td><td>d</td></tr></tbody></table>'],
   ['<script>alert("1")</script> `<b>`',

@@ -71,7 +71,7 @@ import { createStreamRoute } from './stream/stream-route.ts';
 import { createNodeFiles } from './store/disk/files.ts';
 import { holdsData } from './store/disk/inventory.ts';
 import { EPOCHS } from './store/epochs.ts';
-import { acquireLock } from './store/lock/directory-lock.ts';
+import { acquireLock, findJournalEnd } from './store/lock/directory-lock.ts';
 import type { DirectoryLock } from './store/lock/directory-lock.ts';
 import { computeMemoryLimits } from './store/records/memory-limits.ts';
 import { findCommitted } from './store/find-record.ts';
@@ -275,7 +275,10 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   const files = createNodeFiles();
   const lock: DirectoryLock = options.refusal === undefined
     ? await acquireLock(data, { kind: role, waitMs: options.waitMs ?? 0, files, clock })
-    : { refusal: options.refusal, announce() {}, release() {} };
+    : {
+      refusal: options.refusal, journalEnd: findJournalEnd(data, files),
+      announce() {}, release() {},
+    };
   closers.add(() => lock.release());
   if (role === 'server' && lock.deadServer !== undefined) {
     logger.warning('the server before this one did not stop by itself: it was killed, or the '
@@ -292,12 +295,17 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   const isNew = role === 'server' && sharedLog === null && !holdsData(files, data);
   const store = await openStore({
     directory: data, files, logger, clock, specs: COLLECTIONS, refusal: lock.refusal,
+    journalEnd: lock.journalEnd,
     limits: computeMemoryLimits(maxMemoryBytes),
     // A command throws what stops its writes: a line in the log would say the same again.
     ...role === 'command' ? { failureLogger: silentLogger, mayOnlyRead: true } : {},
     ...sharedLog === null ? {} : { sharedLog },
   });
-  closers.add(() => store.close());
+  lock.journalEnd = null;
+  closers.add(async () => {
+    await store.close();
+    lock.journalEnd = store.journalEnd;
+  });
   announceEngine(store.replica, logger);
   if (isNew) {
     logger.info(`made a new data directory at ${data}: if there was data before, see whether this `

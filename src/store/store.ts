@@ -16,6 +16,7 @@ import type { StoredCollection } from './records/collection.ts';
 import { diskError } from './disk/disk-error.ts';
 import type { Engine } from './engines/engine.ts';
 import type { Journal } from './journal/journal-port.ts';
+import type { JournalEnd } from './lock/directory-lock.ts';
 import { MANIFEST_NAME } from './disk/inventory.ts';
 import type { Files } from './disk/files.ts';
 import { ChangeFeed } from './transactions/change-feed.ts';
@@ -29,7 +30,7 @@ import { EPOCHS, Epoch } from './epochs.ts';
 import { FileJournal } from './generations/file-journal.ts';
 import type { DirectoryJournal } from './generations/file-journal.ts';
 import { createReadOnlyJournal } from './generations/read-only-journal.ts';
-import { recoverState } from './generations/recovery.ts';
+import { checkJournalEnd, recoverState } from './generations/recovery.ts';
 import type { RecoveredState } from './generations/recovery.ts';
 import { finishReplacements } from './generations/replacement.ts';
 import { repairDirectory } from './generations/repair.ts';
@@ -53,6 +54,8 @@ type StoreOptions = {
   readonly refusal?: AppError | undefined;
   /** Opens for reading alone where a full disk keeps the directory from being repaired. */
   readonly mayOnlyRead?: boolean;
+  /** Where the journal ended at the last stop; null or absent: not known. */
+  readonly journalEnd?: JournalEnd | null;
 };
 
 export type SharedLog = {
@@ -94,7 +97,7 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger, clock = systemClock } = options;
   await finishReplacements(files, directory);
   const state = await recoverState(options);
-  if (await findRestoredManifest(files, directory, state)) {
+  if (await isRestored(options, state)) {
     files.unlinkSync(join(directory, MANIFEST_NAME));
     files.syncDirectorySync(directory);
   }
@@ -112,9 +115,9 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
 
 /** Opens a directory in which nothing can be written: it is neither locked nor repaired. */
 async function openReadOnly(options: StoreOptions, refusal: AppError): Promise<OpenedStore> {
-  const { directory, files, clock = systemClock } = options;
+  const { clock = systemClock } = options;
   const state = await recoverState(options);
-  await findRestoredManifest(files, directory, state);
+  await isRestored(options, state);
   const journal = createReadOnlyJournal({ ...options, clock }, state, refusal);
   return createDirectoryStore(options, journal, state);
 }
@@ -162,14 +165,18 @@ function makeDurableDirectory(files: Files, directory: string): void {
 
 /**
  * Returns whether the directory is a backup, which has a manifest. Throws `damaged` where the state
- * does not match that.
+ * does not match that; or, of any other directory, the end of its journal at the last stop.
  */
-async function findRestoredManifest(
-  files: Files, directory: string, { sequence, collections }: RecoveredState,
+async function isRestored(
+  { directory, files, journalEnd = null }: StoreOptions, state: RecoveredState,
 ): Promise<boolean> {
-  if (!files.listSync(directory).includes(MANIFEST_NAME)) return false;
-  const manifest = await findManifest(files, directory);
-  if (manifest === null) return false;
+  const hasManifest = files.listSync(directory).includes(MANIFEST_NAME);
+  const manifest = hasManifest ? await findManifest(files, directory) : null;
+  if (manifest === null) {
+    checkJournalEnd(state, journalEnd);
+    return false;
+  }
+  const { sequence, collections } = state;
   checkContents(manifest, { sequence, records: countRecords(collections) });
   return true;
 }
@@ -244,6 +251,12 @@ export class OpenedStore implements Store {
       isCompacting: snapshots.isRunning,
       compactedMs: snapshots.writtenMs,
     };
+  }
+
+  /** All up to there is on disk; null where an engine has the log, or a write has failed. */
+  get journalEnd(): JournalEnd | null {
+    const { sequence, generation, failure } = this.#deps.journal;
+    return this.replica === null && failure === null ? { generation, sequence } : null;
   }
 
   collection(name: string): Collection {

@@ -48,7 +48,8 @@ export async function verifyDirectory(
     const bytes = lastJournal.replay.size - lastJournal.replay.validEnd;
     notes.push(
       `${lastJournal.path}, line ${torn.line}, offset ${torn.offset}: a torn end of ${bytes} `
-      + 'bytes, never acknowledged; the next start keeps it aside and goes on before it');
+      + 'bytes, never acknowledged if a crash left it, and not a copy that was cut off; the next '
+      + 'start keeps it aside and goes on before it');
   }
   const records = countRecords(collections);
   if (manifest !== null) checkContents(manifest, { sequence, records });

@@ -20,6 +20,9 @@
  * calls complete. A snapshot that is there but invalid is no reason to refuse while the generation
  * before it and its journals are whole.
  *
+ * A journal whose last lines are missing, as an interrupted copy leaves it, is whole by this rule.
+ * `checkJournalEnd` refuses it, if the stop before was in order (lock-owner.ts).
+ *
  * Refused too, though nothing is damaged: records of an unknown collection, and a line with a
  * valid checksum and an unknown form. Another version wrote them. A whole journal of such lines
  * could look like a torn end.
@@ -38,6 +41,7 @@ import {
   damageError, isDamage, missingFileError, unknownCollectionError,
 } from './damage-error.ts';
 import type { Files } from '../disk/files.ts';
+import type { JournalEnd } from '../lock/directory-lock.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
 import {
   REPLICA_FOLDER, isReplicaDirectory, journalName, snapshotName,
@@ -182,6 +186,23 @@ function checkContinuation(
   if (tornAt !== null && startSequence !== null && sequence < startSequence) {
     throw damageError(tornAt, 'not a valid line, and the next journal goes on from a later one');
   }
+}
+
+/**
+ * Checks that a state reaches `end`, where its journal ended at the last stop. Throws `damaged`.
+ * A journal of a newer generation is that of other data, which has replaced what ended there.
+ */
+export function checkJournalEnd(
+  { journals, sequence }: RecoveredState, end: JournalEnd | null,
+): void {
+  const last = journals.at(-1);
+  if (end === null || last === undefined || last.generation > end.generation) return;
+  if (sequence >= end.sequence) return;
+  const { tornAt, validEnd, lineCount } = last.replay;
+  throw damageError(tornAt ?? { path: last.path, line: lineCount + 1, offset: validEnd },
+    `the end is missing: it goes to sequence ${sequence}, and at the last stop, which \`lock\` `
+    + `tells, it went to ${end.sequence}. To go on with what is left, empty the file \`lock\`; `
+    + 'else copy the directory anew');
 }
 
 /** Checks that no snapshot is missing of a set that its journal calls complete. */

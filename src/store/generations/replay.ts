@@ -28,6 +28,7 @@ export type ReplayResult = {
   /** The end of the valid part, as an offset. */
   readonly validEnd: number;
   readonly size: number;
+  readonly lineCount: number;
   /** The offset of the first line that no later durable mark shows to be on disk. */
   readonly unprovenAt: number;
   /** Whether the last line is a note: then everything before it was on disk (journal-line.ts). */
@@ -128,6 +129,7 @@ class Replay {
       nextGeneration: this.#nextGeneration,
       validEnd: this.#validEnd,
       size,
+      lineCount: this.#lineNumber,
       unprovenAt: this.#unprovenAt,
       endsWithNote: this.#lastLine !== null && this.#lastLine.kind !== 'ops',
       tornAt: this.#invalidAt,

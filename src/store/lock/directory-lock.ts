@@ -3,8 +3,8 @@
  * flock(2), by the program flock(1) on a descriptor of this process. The lock belongs to the open
  * file: it holds after the program has exited, and ends with this process, however that ends. The
  * file is never removed, so that nobody can lock one that has just been replaced. It names the
- * owner and itself (lock-owner.ts), so that a copy of it is not taken for a lock, and names
- * nobody while the lock is free.
+ * owner and itself (lock-owner.ts), so that a copy of it is not taken for a lock. While the lock is
+ * free, it names nobody, and tells the end of the journal at the last stop.
  *
  * exclusive-lock.ts is used instead where flock(1) is missing or the file system refuses it. Each
  * kind of lock is checked against the other after it was taken, so that two processes that lock in
@@ -22,11 +22,13 @@ import { createNodeFiles } from '../disk/files.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
 import { startListening } from './liveness.ts';
-import { OwnedLock, getLivenessPath, isAlive, readOwner, removeOwner } from './lock-owner.ts';
-import type { LockKind, LockOwner, NamedOwner } from './lock-owner.ts';
+import {
+  OwnedLock, getLivenessPath, isAlive, readJournalEnd, readOwner, removeOwner,
+} from './lock-owner.ts';
+import type { JournalEnd, LockKind, LockOwner, NamedOwner } from './lock-owner.ts';
 import { isInThisNamespace } from './process-identity.ts';
 
-export type { LockKind, LockOwner } from './lock-owner.ts';
+export type { JournalEnd, LockKind, LockOwner } from './lock-owner.ts';
 
 type LockOptions = {
   readonly kind: LockKind;
@@ -46,6 +48,8 @@ export interface DirectoryLock {
   readonly refusal?: AppError;
   /** The server that held the lock before, and ended without releasing it. */
   readonly deadServer?: LockOwner;
+  /** The end of the journal at the last stop; null: not known. The release writes what it is. */
+  journalEnd: JournalEnd | null;
   /** Publishes the path of the control socket. */
   announce(socketPath: string | null): void;
   /** Idempotent. */
@@ -119,6 +123,11 @@ export function readCopiedOwner(directory: string): LockOwner | null {
   return owner?.isCopy === true ? owner : null;
 }
 
+/** The end of the journal that a directory's lock file tells; null: none. */
+export function findJournalEnd(directory: string, files: Files): JournalEnd | null {
+  return readJournalEnd(files, join(directory, 'lock'));
+}
+
 /** Null when neither kind of lock names an owner, and for a directory that is not there. */
 function readHolder(directory: string, files: Files): LockHolder | null {
   if (!files.existsSync(directory)) return null;
@@ -168,9 +177,10 @@ async function tryToWriteLock(
     }
     // The file must not name the owner before us any more when our socket opens: a connection to it
     // would show that a killed process is alive.
-    removeOwner(files, descriptor);
+    const journalEnd = readJournalEnd(files, path);
+    removeOwner(files, descriptor, journalEnd);
     const liveness = await startListening(getLivenessPath(path), files);
-    const lock = new OwnedLock(files, descriptor, kind, liveness);
+    const lock = new OwnedLock(files, descriptor, kind, liveness, journalEnd);
     isLocked = true;
     if (!await isHeldBy(files, readExclusiveOwner(directory, files))) return lock;
     lock.release();
@@ -185,7 +195,8 @@ async function tryWithoutLock(
   directory: string, files: Files, refusal: AppError,
 ): Promise<DirectoryLock | null> {
   const isHeld = await isHeldBy(files, readHolder(directory, files));
-  return isHeld ? null : { refusal, announce() {}, release() {} };
+  return isHeld ? null
+    : { refusal, journalEnd: findJournalEnd(directory, files), announce() {}, release() {} };
 }
 
 function openLockFile(files: Files, path: string): Descriptor {

@@ -14,8 +14,24 @@
  * the file open. A hard link to the file is no copy: flock(2) holds there, too. Without `file`, as
  * versions before it wrote it, the file counts as the original.
  *
- * A file that names nobody holds `{"released":true}`. It is not emptied: it keeps its block of the
- * disk, so that the next owner can be named on a full one.
+ * A file that names nobody holds one of these:
+ *
+ *   {"released":true}
+ *   {"released":true,"journal":{"generation":2,"sequence":118}}
+ *
+ * It is not emptied: it keeps its block of the disk, so that the next owner can be named on a full
+ * one. `journal` is the end of the journal at a stop in order: all up to there was acknowledged and
+ * is on disk. Nothing in the journal itself tells that its last lines are missing, as an
+ * interrupted copy or a lost page leaves it; so a start, and a verification, hold the state to this
+ * end (`checkJournalEnd` of recovery.ts). It counts in a copy of the directory, too.
+ *
+ * - It is absent, and nothing is checked: without the file, while an owner is named, after a kill,
+ *   after a command that replaced the data, in files of versions before it, and in `lock-<n>`.
+ * - A start that is refused writes it back, so that the next one is refused as well. A kill between
+ *   loses it.
+ * - It is not synced. A power loss may bring an earlier end back, or a content that is not JSON and
+ *   counts for none. An earlier end still holds: a journal only grows, or a generation follows.
+ * - Of data of a newer generation it says nothing: a restore or a copy that began anew wrote that.
  */
 import { assert } from '../../base/assert.ts';
 import { systemCodeOf } from '../../base/errors.ts';
@@ -28,7 +44,8 @@ import {
 } from './process-identity.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
-const RELEASED_CONTENT = Buffer.from('{"released":true}\n');
+/** The last sequence that was acknowledged, and the generation that it is in. */
+export type JournalEnd = { readonly generation: number; readonly sequence: number };
 
 export type LockKind = 'server' | 'command';
 
@@ -55,12 +72,16 @@ export class OwnedLock {
   readonly #descriptor: Descriptor;
   readonly #kind: LockKind;
   readonly #liveness: LivenessSocket | null;
+  /** What the release writes; the holder sets it as soon as another end is true. */
+  journalEnd: JournalEnd | null;
   #isReleased = false;
 
   /** Throws what keeps the file from being written; nothing is held then. */
   constructor(
     files: Files, descriptor: Descriptor, kind: LockKind, liveness: LivenessSocket | null,
+    journalEnd: JournalEnd | null = null,
   ) {
+    this.journalEnd = journalEnd;
     this.#files = files;
     this.#descriptor = descriptor;
     this.#kind = kind;
@@ -88,14 +109,17 @@ export class OwnedLock {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#liveness?.end();
-    removeOwner(this.#files, this.#descriptor);
+    removeOwner(this.#files, this.#descriptor, this.journalEnd);
     this.#files.closeSync(this.#descriptor);
   }
 }
 
 /** Has the lock file name nobody. */
-export function removeOwner(files: Files, descriptor: Descriptor): void {
-  replaceContent(files, descriptor, RELEASED_CONTENT);
+export function removeOwner(
+  files: Files, descriptor: Descriptor, journal: JournalEnd | null,
+): void {
+  const content = journal === null ? { released: true } : { released: true, journal };
+  replaceContent(files, descriptor, Buffer.from(`${JSON.stringify(content)}\n`));
 }
 
 function replaceContent(files: Files, descriptor: Descriptor, bytes: Buffer): void {
@@ -105,16 +129,36 @@ function replaceContent(files: Files, descriptor: Descriptor, bytes: Buffer): vo
 
 /** Null when the file is missing, or does not name an owner. */
 export function readOwner(files: Files, path: string): NamedOwner | null {
+  return readLockFile(files, path, parseOwner);
+}
+
+/** Null when the file is missing, names an owner, or tells no end. */
+export function readJournalEnd(files: Files, path: string): JournalEnd | null {
+  return readLockFile(files, path, parseJournalEnd);
+}
+
+/** Calls `parse` with the text and the identity of the file; null when either call fails. */
+function readLockFile<T>(
+  files: Files, path: string, parse: (text: string, identity: string) => T | null,
+): T | null {
   try {
     const descriptor = files.openSync(path, 'read');
     try {
-      return parseOwner(readStart(files, descriptor), files.identifySync(descriptor));
+      return parse(readStart(files, descriptor), files.identifySync(descriptor));
     } finally {
       files.closeSync(descriptor);
     }
   } catch {
     return null;
   }
+}
+
+function parseJournalEnd(text: string): JournalEnd | null {
+  const content: unknown = JSON.parse(text);
+  if (!isJsonObject(content) || !isJsonObject(content['journal'])) return null;
+  const { generation, sequence } = content['journal'];
+  return typeof generation === 'number' && typeof sequence === 'number'
+    ? { generation, sequence } : null;
 }
 
 /** `identity` is the device and the inode number of the file that holds the text. */

@@ -167,6 +167,51 @@ test('reports damage with file, line and offset, and a torn end as a note', () =
     }
   }));
 
+test('a journal that lost its end since the last stop is damaged, until `lock` is emptied', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One', 'Two', 'Three');
+    const journal = join(place.data, 'journal-000001.jsonl');
+    const lock = join(place.data, 'lock');
+    const [whole, end] = [journal, lock].map((path) => readFileSync(path, 'utf8'));
+    assert.match(end ?? '', /^{"released":true,"journal":{"generation":1,"sequence":\d+}}\n$/);
+    const lines = (whole ?? '').trimEnd().split('\n');
+    const three = lines.findIndex((line) => line.includes('"Three"'));
+    const before = `${lines.slice(0, three).join('\n')}\n`;
+    const cut = [before, `${before}${(lines[three] ?? '').slice(0, 200)}`, `${lines[0]}\n`, ''];
+    for (const text of cut) {
+      writeFileSync(journal, text);
+      for (const words of [['data:verify'], ['book:list'], ['data:verify']]) {
+        const { code, stderr } = await place.run(words);
+        assert.equal(code, 1, words.join(' '));
+        assert.match(stderr, /^hookshelf: journal-000001\.jsonl, line \d+, offset \d+: the /);
+        assert.match(stderr, / empty the file `lock`; .*data:restore --replace/);
+      }
+      const doctor = await place.run(['doctor']);
+      assert.match(doctor.stdout, /^store +failed .*the end is missing/m);
+      assert.deepEqual([readFileSync(journal, 'utf8'), readFileSync(lock, 'utf8')], [text, end]);
+    }
+    writeFileSync(journal, before);
+    writeFileSync(lock, '');
+    assert.deepEqual(await titles(place), ['One', 'Two']);
+    await place.run(['data:compact']);
+    writeFileSync(lock, end ?? '');
+    assert.deepEqual(await titles(place), ['One', 'Two'], 'a later generation is other data');
+  }));
+
+test('a restore replaces what `lock` told of the journal', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One');
+    const backup = join(place.folder, 'backup.tar');
+    await place.run(['data:backup', '--to', backup]);
+    await addBooks(place, 'Two');
+    for (const name of readdirSync(place.data)) {
+      if (name !== 'lock') rmSync(join(place.data, name), { recursive: true });
+    }
+    const restored = await place.run(['data:restore', '--from', backup]);
+    assert.equal(restored.code, 0, restored.stderr);
+    assert.deepEqual(await titles(place), ['One']);
+  }));
+
 test('doctor reads the snapshots too where no server runs, and judges them as a start does',
   () => inPlace('without a server', async (place) => {
     const doctor = (): ReturnType<Place['run']> =>

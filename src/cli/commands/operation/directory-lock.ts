@@ -3,6 +3,7 @@ import type { Files } from '../../../store/disk/files.ts';
 import { acquireLock, COMMAND_WAIT_MS } from '../../../store/lock/directory-lock.ts';
 
 /**
+ * Calls `use`, which may replace the data: the end of the journal before it counts no more then.
  * Throws `conflict` when another process holds the directory and does not let go of it soon, and
  * `unavailable` where nothing can be written in it.
  */
@@ -12,7 +13,9 @@ export async function withDirectoryLock<T>(
   const lock = await acquireLock(directory, { kind: 'command', waitMs: COMMAND_WAIT_MS, files });
   try {
     if (lock.refusal !== undefined) throw lock.refusal;
-    return await use();
+    const result = await use();
+    lock.journalEnd = null;
+    return result;
   } finally {
     lock.release();
   }

@@ -16,7 +16,8 @@ import { joinFirst } from '../../../base/text/error-message.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
-import { recoverState } from '../../../store/generations/recovery.ts';
+import { checkJournalEnd, recoverState } from '../../../store/generations/recovery.ts';
+import { findJournalEnd } from '../../../store/lock/directory-lock.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import {
   CONDITION_ADVICE, describeShared, describeUnconditional, findHolders, selectBound,
@@ -151,8 +152,9 @@ export async function readStoredTokens(
   const files = createNodeFiles();
   const hasStore = files.existsSync(directory) && files.listSync(directory).some(isStoreName);
   if (!hasStore) return [];
-  const { collections } = await recoverState({
+  const state = await recoverState({
     directory, files, specs: [TOKENS], skipsUnknownCollections: true,
   });
-  return [...collections.values()].flatMap(decodeTokens);
+  checkJournalEnd(state, findJournalEnd(directory, files));
+  return [...state.collections.values()].flatMap(decodeTokens);
 }

@@ -91,7 +91,10 @@ function readStatus(
     },
     catalog: { indexes: indexes.listReports(), importedRecords: countImportedRecords() },
     deliveries: { pending, ...room, inFlight, oldestPendingMs: Math.round(oldestPendingMs) },
-    requests: { pending: requests.pending, failed: requests.failed },
+    requests: {
+      pending: requests.pending, failed: requests.failed,
+      fullReason: webhooks.findInboxShortage(),
+    },
     webhooks: countWebhooks(webhooks.health),
     heldBack: webhooks.listLongLanes(HELD_BACK_MAX)
       .map(({ queueKey, key, waiting }) => ({ hook: queueKey, key, waiting })),

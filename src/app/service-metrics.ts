@@ -99,6 +99,8 @@ export function deliveryMetrics(webhooks: Webhooks): readonly MetricSource[] {
 
 export function incomingMetrics(webhooks: Webhooks): readonly MetricSource[] {
   return [
+    gauge('inbox_full', '1 while the inbox refused the last request, and would again.',
+      () => Number(webhooks.findInboxShortage() !== null)),
     counter('incoming_rejected_total',
       "Calls that were rejected, by the webhook's name, else its path segment, and by check.",
       () => webhooks.rejections().map(({ hook, reason, count }) =>

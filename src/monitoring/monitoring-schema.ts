@@ -14,6 +14,9 @@ const days = {
 } as const;
 const SCALAR: SchemaOf<string | JsonNumber | boolean, JsonSchema> = ANY_JSON;
 
+const FULL_REASON =
+  [TEXT, 'Why it refused what came last, and would again; null: it takes more'] as const;
+
 export const statusSchema = objectSchema('Status', {
   isReady: FLAG, reason: [TEXT, 'Why it is not ready; null: it is'],
   isPaused: [FLAG, 'Whether `server.paused` keeps deliveries and kept requests waiting'],
@@ -51,14 +54,16 @@ export const statusSchema = objectSchema('Status', {
   deliveries: objectSchema('DeliveryQueueStatus', {
     pending: COUNT, pendingMax: COUNT,
     bytes: [COUNT, 'Of those that wait or have failed'], bytesMax: COUNT,
-    fullReason: [TEXT, 'Why it refused what came last, and would again; null: it takes more'],
+    fullReason: FULL_REASON,
     fullWebhooks: [
       arraySchema(objectSchema('FullWebhook', { hook: TEXT, webhook: TEXT, pending: COUNT })),
       'Those for which most waits, and whose next event is refused so that others have room',
     ],
     inFlight: COUNT, oldestPendingMs: COUNT,
   }, { nullable: ['fullReason'] }),
-  requests: objectSchema('InboxStatus', { pending: COUNT, failed: COUNT }),
+  requests: objectSchema('InboxStatus', {
+    pending: COUNT, failed: COUNT, fullReason: FULL_REASON,
+  }, { nullable: ['fullReason'] }),
   webhooks: [
     objectSchema('WebhookCounts', {
       healthy: COUNT, failing: COUNT, rejecting: COUNT, off: COUNT,

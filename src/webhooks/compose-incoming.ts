@@ -66,6 +66,7 @@ export function composeIncoming(
   const worker = new QueueWorker(context, scheduler, runner);
   return {
     requests, scheduler,
+    findInboxShortage: () => capacity.fullReason,
     lookUpEvent: (...event: Parameters<Intake['lookUp']>) => intake.lookUp(...event),
     removal: createRemovalListener(context, scheduler, runner.webhookQueues.ending),
     reception: {

@@ -139,6 +139,8 @@ export interface Webhooks {
   /** Writes the health once no requests come in any more. Idempotent. */
   closeHealth(): Promise<void>;
   statistics(): DeliveryStatistics;
+  /** Why the inbox refused the last request, and would refuse it again; null: it takes more. */
+  findInboxShortage(): string | null;
   /** Lists up to `max` lanes of keys that hold back many deliveries or runs, the longest first. */
   listLongLanes(max: number): readonly LongLane[];
   /** Lists the outgoing webhooks that have waited long for a permit of their host. */
@@ -171,7 +173,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     ...configuredActions, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
   });
   const { sender, scheduler } = outgoing;
-  const { requests } = incoming;
+  const { requests, findInboxShortage } = incoming;
   const searches = createSearches(context);
   const findVisibility = createVisibilityFinder(indexes.outgoing);
   const jobs = new Jobs(context, createJobKinds(context, {
@@ -196,7 +198,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     ...configurationRoutes(context, createConfigured(resources, removals, optionsChecks, options)),
   ];
   return {
-    routes, resources, actions, deliveries, requests, events, findVisibility,
+    routes, resources, actions, deliveries, requests, events, findVisibility, findInboxShortage,
     directories: indexes, findSeenRecords: createSeenRecordsFinder(store, findVisibility),
     send: async (webhook, payload, options = {}) =>
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),

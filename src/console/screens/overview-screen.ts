@@ -170,8 +170,8 @@ function waitingSection({ waiting }: ServiceStatus): readonly HTMLElement[] {
 
 function statusBanner(
   {
-    isReady, reason, isPaused, deliveries, webhooks: { failing, rejecting, lastTryFailed },
-    unhealthy, backups,
+    isReady, reason, isPaused, deliveries, requests, unhealthy, backups,
+    webhooks: { failing, rejecting, lastTryFailed },
   }: ServiceStatus,
 ): HTMLElement {
   if (!isReady) return statusCard('failed', `Writes are refused: ${reason ?? ''}`);
@@ -182,6 +182,9 @@ function statusBanner(
   }
   const full = deliveries.fullWebhooks.map(({ webhook, pending }) => `${webhook} (${pending})`);
   if (full.length > 0) problems.push(`no events for those with most waiting: ${full.join(', ')}`);
+  if (requests.fullReason !== null) {
+    problems.push(`not requests that are to be kept, as ${requests.fullReason}`);
+  }
   if (failing > 0) problems.push(`${formatQuantity(failing, 'webhook')} failing`);
   if (rejecting > 0) {
     problems.push(`${formatQuantity(rejecting, 'webhook')} rejecting most requests`);

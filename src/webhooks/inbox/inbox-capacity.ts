@@ -23,6 +23,11 @@ const BEHIND_FACTOR = 1.25;
 const NEW_REQUESTS = 'new requests';
 const NEW_REQUEST_BYTES = 'bytes of new requests';
 
+/** What transactions have reserved. */
+type StagedRoom = { readonly count: number; readonly bytes: number };
+
+const NOTHING_STAGED: StagedRoom = { count: 0, bytes: 0 };
+
 export class InboxCapacity {
   readonly #limits: { readonly maxCount: number; readonly maxBytes: number };
   readonly #requests: Collection;
@@ -32,6 +37,8 @@ export class InboxCapacity {
   #unremovable = { count: 0, bytes: 0 };
   #reservedCount = 0;
   #reservedBytes = 0;
+  /** The bytes of the last request that was refused. */
+  #refusedBytes = 1;
 
   constructor(
     store: Store, states: RequestStates,
@@ -65,7 +72,7 @@ export class InboxCapacity {
    * `reserve`, and throws or rejects like `accept`.
    */
   reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
-    this.#assertRoom(bytes, { count: 0, bytes: 0 });
+    this.#assertRoom(bytes, NOTHING_STAGED);
     const reserve = (count: 1 | -1): void => {
       this.#reservedCount += count;
       this.#reservedBytes += count * bytes;
@@ -86,25 +93,25 @@ export class InboxCapacity {
     this.#unfollow();
   }
 
-  /** `staged` is what transactions have reserved. */
-  #assertRoom(
-    bytes: number, staged: { readonly count: number; readonly bytes: number },
-  ): void {
+  /** Why the inbox refused what came last, and would refuse it again; null: it takes more. */
+  get fullReason(): string | null {
+    return this.#findShortage(this.#refusedBytes, NOTHING_STAGED);
+  }
+
+  #assertRoom(bytes: number, staged: StagedRoom): void {
     const { maxCount, maxBytes } = this.#limits;
     if (bytes > maxBytes) {
       throw new AppError('too_large',
         `its ${bytes} bytes are more than the inbox may hold (inbox.maxBytes: ${maxBytes})`);
     }
+    const shortage = this.#findShortage(bytes, staged);
+    if (shortage !== null) {
+      this.#refusedBytes = bytes;
+      throw new AppError('unavailable', `the inbox is full: ${shortage}`,
+        { retryAfterS: RETRY_AFTER_FULL_S });
+    }
     const addedCount = 1 + this.#reservedCount + staged.count;
     const otherBytes = this.#reservedBytes + staged.bytes;
-    const { count: unremovableCount, bytes: unremovableBytes } = this.#unremovable;
-    if (unremovableCount + addedCount > maxCount) {
-      throw inboxFullError(`${unremovableCount} requests are pending or pinned (inbox.maxCount)`);
-    }
-    if (unremovableBytes + otherBytes + bytes > maxBytes) {
-      throw inboxFullError(`${unremovableBytes} bytes are pending or pinned, and ${bytes} more do `
-        + `not fit (inbox.maxBytes: ${maxBytes})`);
-    }
     // The request's own bytes do not count here: retention stops at the limits, so a large request
     // would never find room.
     const totalBytes = this.#states.bytesTotal + otherBytes;
@@ -115,14 +122,23 @@ export class InboxCapacity {
     }
   }
 
+  /** Why what retention must not remove leaves no room for a request; null: there is room. */
+  #findShortage(bytes: number, staged: StagedRoom): string | null {
+    const { maxCount, maxBytes } = this.#limits;
+    const { count: unremovableCount, bytes: unremovableBytes } = this.#unremovable;
+    if (unremovableCount + 1 + this.#reservedCount + staged.count > maxCount) {
+      return `${unremovableCount} requests are pending or pinned (inbox.maxCount)`;
+    }
+    if (unremovableBytes + this.#reservedBytes + staged.bytes + bytes > maxBytes) {
+      return `${unremovableBytes} bytes are pending or pinned, and ${bytes} more do not fit `
+        + `(inbox.maxBytes: ${maxBytes})`;
+    }
+    return null;
+  }
+
   #countUnremovable({ status, isPinned, bytes }: RequestState, by: 1 | -1): void {
     if (status !== 'pending' && !isPinned) return;
     this.#unremovable.count += by;
     this.#unremovable.bytes += by * bytes;
   }
-}
-
-function inboxFullError(reason: string): AppError {
-  const details = { retryAfterS: RETRY_AFTER_FULL_S };
-  return new AppError('unavailable', `the inbox is full: ${reason}`, details);
 }

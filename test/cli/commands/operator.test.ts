@@ -485,7 +485,7 @@ test('doctor names webhooks that wait for a place at their host', () =>
     assert.equal(code, 0);
   }));
 
-test('doctor names incoming webhooks that fail or reject, a full queue and silent nodes', () =>
+test('doctor names incoming webhooks that fail or reject, full queues and silent nodes', () =>
   inPlace('without a server', async (place) => {
     const at = '2026-01-01T00:00:00Z';
     const unhealthy = [
@@ -495,7 +495,9 @@ test('doctor names incoming webhooks that fail or reject, a full queue and silen
       { direction: 'outgoing', webhook: 'erp', state: 'failing', reason: '500' },
     ];
     const deliveries = { fullReason: '2 wait (outgoing.maxPending)' };
-    const { code, stdout } = await runDoctorBeside(place, { unhealthy, deliveries }, { nodes: [
+    const requests = { fullReason: '3 requests are pending or pinned (inbox.maxCount)' };
+    const status = { unhealthy, deliveries, requests };
+    const { code, stdout } = await runDoctorBeside(place, status, { nodes: [
       { identifier: 'a', address: '10.0.0.1:80', isLive: true, lastHeardAt: at },
       { identifier: 'b', address: '10.0.0.2:80', isLive: false, lastHeardAt: at },
     ] });
@@ -506,6 +508,7 @@ test('doctor names incoming webhooks that fail or reject, a full queue and silen
       + 'delivery:resend --hook <name> --status pending; .*: '
       + 'delivery:resend --hook <name> --status failed$', 'm'));
     assert.match(stdout, /^queue +warning +what would queue a delivery gets 503: 2 wait /m);
+    assert.match(stdout, /^inbox +warning +a request that is to be kept gets 503: 3 /m);
     assert.match(stdout, /^nodes +warning +silent: 10\.0\.0\.2:80 since 2026-01-01/m);
     assert.equal(code, 0);
   }));

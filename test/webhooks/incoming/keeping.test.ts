@@ -190,15 +190,19 @@ test('what is pinned fills the inbox, and what has finished makes room', async (
       assert.equal(answer.status, 200, answer.text);
     }
   };
+  assert.equal(relay.webhooks.findInboxShortage(), null);
   await pin(true);
   const before = runCount;
   const refused = await call(relay);
   assert.equal(refused.status, 503);
   assert.ok(Number(refused.headers['retry-after']) > 0);
   assert.equal(runCount, before, 'nothing ran for it');
+  assert.match(relay.webhooks.findInboxShortage() ?? '', /^4 requests are pending or pinned /);
+  assert.deepEqual(relay.webhooks.rejections().map(({ reason }) => reason), ['unavailable']);
   assert.equal(relay.store.collection('requests').size, 4, 'nothing was lost');
   await pin(false);
   assert.equal((await retried(() => call(relay))).status, 200);
+  assert.equal(relay.webhooks.findInboxShortage(), null);
 });
 
 async function retried(ask: () => Promise<Answer>): Promise<Answer> {

@@ -30,6 +30,7 @@ export const SERVER_CHECKS: Readonly<Record<string, DoctorCheck>> = Object.fromE
     'outgoing': checkOutgoingHealth,
     'outgoing TLS': checkClientCertificates,
     'queue': checkQueue,
+    'inbox': checkInbox,
     'order': checkOrder,
     'hosts': checkHosts,
     'followers': checkFollowers,
@@ -132,6 +133,14 @@ function checkQueue({ status }: RunningServer): DoctorFinding {
     'see why targets do not take what waits (delivery:list --status pending), give up what has '
       + 'failed by delivery:cancel --failed --hook <name>, disable that webhook, or raise '
       + 'outgoing.maxPending or outgoing.maxPendingBytes');
+}
+
+/** Tells whether the inbox is full: then a request that it would keep gets 503. */
+function checkInbox({ status }: RunningServer): DoctorFinding {
+  const { fullReason } = expectObject(status['requests']);
+  return typeof fullReason !== 'string' ? ok('there is room for requests')
+    : warning(`a request that is to be kept gets 503: ${fullReason}`,
+      'see why they wait (request:list --status pending), unpin what need not stay, or raise that');
 }
 
 /** Finds webhooks whose targets will soon refuse them, or do already. */

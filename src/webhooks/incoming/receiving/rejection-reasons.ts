@@ -93,7 +93,7 @@ export function describeExcess(finding: string): Rejection {
 
 export function describeBusy(finding: string): Rejection {
   return {
-    code: 'unavailable', message: 'Too many requests in progress', check: null, finding,
+    code: 'unavailable', message: 'Too many requests in progress', check: 'unavailable', finding,
     details: { retryAfterS: BUSY_RETRY_S },
   };
 }
@@ -112,7 +112,7 @@ export function describeUnstored(error: AppError): Rejection {
   const unavailableMessage = isTold ? finding : 'Cannot be accepted now';
   return {
     code: isFull ? code : 'unavailable',
-    message: isFull ? 'Storage is full' : unavailableMessage, finding, check: null,
+    message: isFull ? 'Storage is full' : unavailableMessage, finding, check: 'unavailable',
     details: { retryAfterS: error.details.retryAfterS ?? FULL_RETRY_S },
   };
 }

@@ -63,7 +63,7 @@ class TokenBucket {
 }
 
 /** The check that a request failed, by which it is counted. In metrics its label is `reason`. */
-export type RejectionCheck = CheckName | 'address' | 'method' | 'rate' | 'size';
+export type RejectionCheck = CheckName | 'address' | 'method' | 'rate' | 'size' | 'unavailable';
 
 export type Rejection = {
   readonly code: ErrorCode;

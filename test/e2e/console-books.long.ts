@@ -242,6 +242,15 @@ test('a file of another program fills what books lack, and its new books are tak
     await person.sees('No book matches.');
     await person.choose('Owned', 'all');
     await person.sees('2 books');
+    const [emmaNow] = await books();
+    await ask(`${server.url}/api/books/${String(emmaNow?.['id'])}`, {
+      method: 'PUT', body: { title: 'Emma', metadata: { 'Lent to': 'Jürgen' } },
+    });
+    await openScreen(browser, server.url, '#/books?in=metadata');
+    await person.sees('2 books');
+    await person.fill('combobox', 'Search', 'jurgen');
+    await person.sees('1 book');
+    await person.find('combobox', 'Search in');
   } finally {
     await server.stop();
   }

@@ -171,11 +171,15 @@ function naiveMatches(book: NaiveBook, query: NaiveQuery): boolean {
   const { status = '', rating, finishedOn, shelves = [], review = '', owned } = book.reading ?? {};
   const isAmong = (wanted: string, list: readonly string[]): boolean =>
     list.some((one) => one.toLowerCase() === wanted.toLowerCase());
+  const placeTexts: Readonly<Record<string, readonly string[] | undefined>> = {
+    review: [review],
+    metadata: Object.values(book.metadata ?? {}).filter((value) => typeof value === 'string'),
+  };
   const { hasIsbn } = query;
   const hasKeyword = (keyword: string): boolean => (book.keywords ?? []).some((one) =>
     one.toLowerCase() === keyword.toLowerCase());
   return holdsForAny(query, 'q', (words) =>
-    hasWords(query['in'] === 'review' ? [review] : texts, words))
+    hasWords(placeTexts[String(query['in'])] ?? texts, words))
     && holdsForAny(query, 'status', (wanted) => wanted === status)
     && holdsForAny(query, 'shelf', (wanted) => isAmong(wanted, shelves))
     && holdsForAny(query, 'series', (wanted) =>

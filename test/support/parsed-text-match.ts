@@ -16,6 +16,7 @@ type SearchableBook = {
   readonly isbn?: string;
   readonly series?: readonly { readonly name: string }[];
   readonly reading?: { readonly shelves?: readonly string[]; readonly review?: string };
+  readonly metadata?: object;
 };
 
 /** Checks the conditions on words. */
@@ -26,6 +27,8 @@ export function matchesParsedText(filter: BookFilter, bytes: Buffer): boolean {
     anyText: [...names, ...tokenizeTexts(book)], author: names,
     publisher: tokenizeWithSigns(book.publisher ?? ''),
     review: tokenizeWithSigns(book.reading?.review ?? ''),
+    metadata: Object.values(book.metadata ?? {}).filter((value) => typeof value === 'string')
+      .flatMap(tokenizeWithSigns),
   };
   return filter.words.every(({ row: { place }, wanted }) => matchesAny(wanted, tokens[place]));
 }

@@ -80,7 +80,7 @@ export function randomQuery(random: Random): NaiveQuery {
     ...maybe('keyword.not', 0.1, () => several(() => pick(random, KEYWORDS).toUpperCase())),
     ...maybe('publishedFrom', 0.2, () => pick(random, DATES)),
     ...maybe('publishedTo', 0.2, () => pick(random, DATES)),
-    ...maybe('in', hasWords(search['q']) ? 0.1 : 0, () => 'review'),
+    ...maybe('in', hasWords(search['q']) ? 0.1 : 0, () => pick(random, ['review', 'metadata'])),
     ...maybe('status', 0.05, () => several(() => pick(random, STATUSES))),
     ...maybe('shelf', 0.05, () => several(() => pick(random, SHELVES).toUpperCase())),
     ...maybe('series', 0.05, () => several(() => pick(random, SERIES).toLowerCase())),

@@ -6,7 +6,8 @@
  */
 import { encodeByteString } from '../../base/text/fold.ts';
 import type { BookFilter } from '../query/book-filter.ts';
-import type { WordsPlace } from '../query/conditions.ts';
+import { isScannedPlace } from '../query/conditions.ts';
+import type { ScannedPlace, WordsPlace } from '../query/conditions.ts';
 import type { Steps } from '../../base/turns.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
 import { AUTHOR, KEYWORD, PUBLISHER, TEXT } from './memtable.ts';
@@ -42,7 +43,7 @@ export function planSearch(filter: BookFilter): SearchPlan {
   const groups: (readonly Alternative[])[] = [];
   let isExact = true;
   for (const { row: { place }, wanted } of filter.words) {
-    if (place === 'review') {
+    if (isScannedPlace(place)) {
       isExact = false;
       continue;
     }
@@ -71,7 +72,7 @@ export function planSearch(filter: BookFilter): SearchPlan {
 }
 
 /** The tags of the terms of each place. */
-export const PLACE_TAGS: Readonly<Record<Exclude<WordsPlace, 'review'>, readonly string[]>> = {
+export const PLACE_TAGS: Readonly<Record<Exclude<WordsPlace, ScannedPlace>, readonly string[]>> = {
   anyText: [TEXT, AUTHOR], author: [AUTHOR], publisher: [PUBLISHER],
 };
 

@@ -3,9 +3,9 @@
  * the 5 µs that indexing it took.
  *
  * It relies on how books are stored (`resources/record.ts`): no space between tokens, members in
- * the model's order. So nothing after the reading is looked at, and an author and a series begin
- * with the name. A member is told by its name's first letter and length, which no two in the model
- * share.
+ * the model's order. So nothing after the reading is looked at but the metadata, where they are
+ * wanted, and an author and a series begin with the name. A member is told by its name's first
+ * letter and length, which no two in the model share.
  */
 
 import { findStringEnd } from '../../base/json/parse.ts';
@@ -18,8 +18,9 @@ export interface TokenVisitor {
   visitAuthor(bytes: Buffer, start: number): number;
   visitPublisher(bytes: Buffer, start: number): number;
   visitKeyword(bytes: Buffer, start: number): number;
-  /** Only for who looks for words there. */
+  /** These two only for who looks for words there; of the metadata a member that is a text. */
   visitReview?(bytes: Buffer, start: number): void;
+  visitMetadata?(bytes: Buffer, start: number): number;
 }
 
 const QUOTE = 0x22;
@@ -73,15 +74,21 @@ export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
       case SERIES:
         at = visitNames(bytes, value, visitor, false) + 1;
         break;
+      case METADATA:
+        visitMetadata(bytes, value, visitor);
+        return;
       case READING:
         visitReading(bytes, value, visitor);
-        return;
+        if (visitor.visitMetadata === undefined) return;
+        at = findValueEnd(bytes, value) + 1;
+        break;
       case DESCRIPTION:
       case URL:
       case IMAGE:
       case MERGED_IDS:
-      case METADATA:
-        return;
+        if (visitor.visitMetadata === undefined) return;
+        at = findValueEnd(bytes, value) + 1;
+        break;
       default:
         at = findValueEnd(bytes, value) + 1;
     }
@@ -130,6 +137,17 @@ function visitReading(bytes: Buffer, start: number, visitor: TokenVisitor): void
       return;
     }
     at = findValueEnd(bytes, value) + 1;
+  }
+}
+
+/** Visits the texts among the members of the object at `start`. */
+function visitMetadata(bytes: Buffer, start: number, visitor: TokenVisitor): void {
+  if (visitor.visitMetadata === undefined) return;
+  for (let at = start + 1; bytes[at] === QUOTE;) {
+    const value = findStringEnd(bytes, at + 1) + 2;
+    const end = bytes[value] === QUOTE
+      ? visitor.visitMetadata(bytes, value + 1) + 1 : findValueEnd(bytes, value);
+    at = end + 1;
   }
 }
 

@@ -36,7 +36,7 @@ type TextPlace = 'text' | 'keyword' | Exclude<WordsPlace, 'anyText'>;
 type TermCondition = readonly (readonly TermClause[])[];
 
 export function createTextFilter({ words }: BookFilter): (bytes: Buffer) => boolean {
-  const texts = new BookTexts(words.some(({ row }) => row.place === 'review'));
+  const texts = new BookTexts(new Set(words.map(({ row }) => row.place)));
   const conditions: readonly TermCondition[] = words.map(({ row: { place }, wanted }) =>
     wanted.map((clauses) => clauses.map((clause) =>
       clause.map((list) => list.map((word) => createTerm(word, place))))));
@@ -88,9 +88,14 @@ class BookTexts implements TokenVisitor {
   #decoded: { readonly place: TextPlace; readonly tokens: readonly TextToken[] }[] = [];
   readonly #tokensByJson = new Map<string, readonly TextToken[]>();
   readonly #hasReviews: boolean;
+  readonly visitMetadata?: (bytes: Buffer, start: number) => number;
 
-  constructor(hasReviews: boolean) {
-    this.#hasReviews = hasReviews;
+  constructor(places: ReadonlySet<WordsPlace>) {
+    this.#hasReviews = places.has('review');
+    // Who has no such method is spared the members behind the reading.
+    if (places.has('metadata')) {
+      this.visitMetadata = (bytes, start) => this.#add(bytes, start, 'metadata');
+    }
   }
 
   load(bytes: Buffer, text: string, isAsciiBook: boolean): void {
@@ -167,8 +172,8 @@ class BookTexts implements TokenVisitor {
 }
 
 function isIn(place: TextPlace | undefined, soughtPlace: WordsPlace): boolean {
-  return place === soughtPlace
-    || (soughtPlace === 'anyText' && place !== 'publisher' && place !== 'review');
+  return place === soughtPlace || (soughtPlace === 'anyText' && place !== 'publisher'
+    && place !== 'review' && place !== 'metadata');
 }
 
 /** Whether it is the code of one in lower case. */

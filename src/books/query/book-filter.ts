@@ -3,7 +3,7 @@ import { malformed } from '../../server/query.ts';
 import type { BookValue } from './book-values.ts';
 import type { ValueRow, WordsPlace, WordsRow } from './conditions.ts';
 import {
-  REVIEW_ROW, SEARCH_ROW, VALUE_ROWS, WORDS_ROWS, parsePlace, placeParameter,
+  SEARCH_ROW, VALUE_ROWS, WORDS_ROWS, isScannedPlace, parsePlace, placeParameter,
 } from './conditions.ts';
 import type { QueryValues } from './query-parameters.ts';
 import { parseClauses } from './words.ts';
@@ -37,8 +37,8 @@ export const NO_CONDITIONS: BookFilter = { words: [], values: [] };
 export function parseFilter(values: QueryValues): BookFilter {
   const words: WordsCondition[] = [];
   const { name } = placeParameter;
-  const [place] = values.get(name) ?? [];
-  if (place !== undefined) parsePlace(place, name);
+  const [placeText] = values.get(name) ?? [];
+  const place = placeText === undefined ? null : parsePlace(placeText, name);
   for (const row of WORDS_ROWS) {
     const wanted: (readonly Clause[])[] = [];
     for (const text of values.get(row.name) ?? []) {
@@ -47,9 +47,9 @@ export function parseFilter(values: QueryValues): BookFilter {
       if (clauses.length > 0) wanted.push(clauses);
     }
     if (wanted.length === 0) continue;
-    words.push({ row: place !== undefined && row === SEARCH_ROW ? REVIEW_ROW : row, wanted });
+    words.push({ row: place !== null && row === SEARCH_ROW ? { ...row, place } : row, wanted });
   }
-  if (place !== undefined && !words.some(({ row }) => row === REVIEW_ROW)) {
+  if (place !== null && !words.some(({ row }) => row.place === place)) {
     throw malformed(`\`${name}\` says where the words of \`q\` are looked for: give \`q\` some `
       + `words, or leave \`${name}\` out`);
   }
@@ -115,9 +115,8 @@ export function justifiesWordIndex({ words, values }: BookFilter): boolean {
   return words.some(isIndexed) || values.some(({ row }) => row.term === 'keyword');
 }
 
-/** Reviews are long, and few look for their words: they are read. */
 function isIndexed({ row }: WordsCondition): boolean {
-  return row.place !== 'review';
+  return !isScannedPlace(row.place);
 }
 
 /** Checks the conditions on the values of a book, which are read without parsing it. */

@@ -22,8 +22,14 @@ import {
 } from './date-range.ts';
 import { readIsbn } from './stored-fields.ts';
 
-/** A place of words; `anyText` is every text that is indexed but the publisher. */
-export type WordsPlace = 'anyText' | 'author' | 'publisher' | 'review';
+/**
+ * A place of words; `anyText` is every text that is indexed but the publisher. The texts of
+ * `metadata` are its members that are texts, not those of members within these.
+ */
+export type WordsPlace = 'anyText' | 'author' | 'publisher' | ScannedPlace;
+/** Reviews are long, and few look for words in either: they are in no index. */
+const SCANNED_PLACES = ['review', 'metadata'] as const;
+export type ScannedPlace = (typeof SCANNED_PLACES)[number];
 
 /** The words of one of the texts that are asked for must be in the place. */
 export type WordsRow = ConditionRow & { readonly place: WordsPlace };
@@ -235,18 +241,25 @@ export type Statistic = (typeof statisticRows)[number]['name'];
 
 export const WORDS_ROWS: readonly WordsRow[] = wordsRows;
 export const SEARCH_ROW: WordsRow = wordsRows[0];
-/** In place of `q` with `in=review`. */
-export const REVIEW_ROW: WordsRow = { ...wordsRows[0], place: 'review' };
-
 /** The place in which the words of `q` are looked for. */
 export const placeParameter = {
-  name: 'in', in: 'query', schema: { kind: 'string', values: ['review'] },
-  option: { help: 'look for the words of --q in reviews alone' },
-  description: '`review`: the words of `q`, which must be there, are looked for in reviews, and '
-    + 'nowhere else.',
+  name: 'in', in: 'query', schema: { kind: 'string', values: SCANNED_PLACES },
+  option: { help: 'look for the words of --q in reviews, or in your own metadata, alone' },
+  description: 'Where the words of `q`, which must be there, are looked for, and nowhere else: '
+    + '`review`, or `metadata`, whose members that are texts are read.',
 } as const satisfies ParameterSpec;
+
 /** Throws `malformed` for a text that is no such place. */
-export const parsePlace = choiceOf(placeParameter.schema.values);
+export function parsePlace(text: string, name: string): ScannedPlace {
+  const place = SCANNED_PLACES.find((one) => one === text);
+  if (place !== undefined) return place;
+  throw malformed(`\`${name}\` must be one of ${SCANNED_PLACES.join(', ')}, not ${quote(text)}`
+    + didYouMean(text, SCANNED_PLACES));
+}
+
+export function isScannedPlace(place: WordsPlace): place is ScannedPlace {
+  return SCANNED_PLACES.some((one) => one === place);
+}
 export const VALUE_ROWS: readonly ValueRow[] = valueRows;
 export const FACETS: readonly FacetRow[] = facetRows;
 export const FACET_NAMES: readonly Facet[] = facetRows.map(({ name }) => name);

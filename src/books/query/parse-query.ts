@@ -4,7 +4,7 @@ import { quote } from '../../base/text/error-message.ts';
 import { PAGE_LIMIT_MAX, malformed, parseEither } from '../../server/query.ts';
 import { listWanted, parseFilter } from './book-filter.ts';
 import type { BookFilter } from './book-filter.ts';
-import type { EachCondition } from './conditions.ts';
+import type { EachCondition, ScannedPlace } from './conditions.ts';
 import { decodeCursor } from './cursor.ts';
 import { CORRECTED_PLACES, NO_CORRECTIONS, correctClauses } from './corrections.ts';
 import type { Corrections } from './corrections.ts';
@@ -49,8 +49,8 @@ export type BookListQuery = {
 } & {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
-  /** The words of `q` are looked for in reviews alone. */
-  readonly in?: 'review' | undefined;
+  /** The words of `q` are looked for in reviews, or in the texts of `metadata`, alone. */
+  readonly in?: ScannedPlace | undefined;
   /** `off`: words of `q` and `author` that begin no word of the catalog are not corrected. */
   readonly typos?: 'on' | 'off' | undefined;
   /** Up to four keys, by commas, each perhaps with a leading `-`: `author,-datePublished`. */

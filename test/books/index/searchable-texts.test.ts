@@ -20,9 +20,10 @@ type Fields = {
   readonly keywords?: readonly string[];
   readonly series?: readonly { readonly name: string; readonly position?: number }[];
   readonly reading?: { readonly shelves?: readonly string[]; readonly review?: string };
+  readonly metadata?: object;
 };
-type Found =
-  Readonly<Record<'texts' | 'authors' | 'publishers' | 'keywords' | 'reviews', string[]>>;
+type Found = Readonly<Record<
+  'texts' | 'authors' | 'publishers' | 'keywords' | 'reviews' | 'metadata', string[]>>;
 
 const TIME = '2026-01-01T00:00:00.000Z';
 const NASTY = [
@@ -33,13 +34,19 @@ const CASES: readonly Fields[] = [
   { title: 'Alone', authors: [] },
   { title: 'Empty lists', authors: [], keywords: [], series: [], reading: { shelves: [] } },
   { title: 'Reading alone', authors: [], reading: { review: 'Good.' } },
+  {
+    title: 'Metadata', authors: [],
+    metadata: { 'a"': 'in the "attic"', 'source': { x: 'no' }, 'n': 2, 'list': ['no'], 'b': '' },
+  },
   ...NASTY.map((text) => fieldsWith(text)),
 ];
 
 for (const [index, fields] of CASES.entries()) {
   test(`the texts of a stored book are found in its bytes, case ${index}`, () => {
     const bytes = encode(fields);
-    const found: Found = { texts: [], authors: [], publishers: [], keywords: [], reviews: [] };
+    const found: Found = {
+      texts: [], authors: [], publishers: [], keywords: [], reviews: [], metadata: [],
+    };
     const into = (list: string[]) => (source: Buffer, start: number): number => {
       const end = findStringEnd(source, start);
       list.push(String(JSON.parse(source.toString('utf8', start - 1, end + 1))));
@@ -48,13 +55,14 @@ for (const [index, fields] of CASES.entries()) {
     visitTexts(bytes, {
       visitText: into(found.texts), visitAuthor: into(found.authors),
       visitPublisher: into(found.publishers), visitKeyword: into(found.keywords),
-      visitReview: into(found.reviews),
+      visitReview: into(found.reviews), visitMetadata: into(found.metadata),
     });
     const book: Fields = JSON.parse(bytes.toString());
     const { title, subtitle, authors, isbn, publisher, keywords, series = [], reading } = book;
     assert.deepEqual(found, {
       texts: [title, subtitle, isbn, ...series.map(({ name }) => name), ...reading?.shelves ?? []]
         .filter((text) => text !== undefined),
+      metadata: Object.values(book.metadata ?? {}).filter((value) => typeof value === 'string'),
       reviews: reading?.review === undefined ? [] : [reading.review],
       authors: authors.map(({ name }) => name),
       publishers: publisher === undefined ? [] : [publisher], keywords: keywords ?? [],

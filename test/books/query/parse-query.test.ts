@@ -58,7 +58,7 @@ const REFUSED: readonly (readonly [search: string, message: RegExp])[] = [
   ['ratingFrom=1&ratingFrom=2', /`ratingFrom` stands twice/],
   ['finishedFrom=May', /`finishedFrom` must be a date/],
   ['owned=maybe', /`owned` must be true or false/],
-  ['in=title', /`in` must be one of review/],
+  ['in=title', /`in` must be one of review, metadata, not/],
   ['in=review&in=review', /`in` stands twice/],
   ['in=review', /give `q` some words, or leave `in` out/],
   ['in=review&q=+&author=a', /give `q` some words/],

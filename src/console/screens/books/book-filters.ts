@@ -38,12 +38,20 @@ const SPAN_FACETS: Readonly<Record<string, SpanFacet | undefined>> = {
   },
 };
 
+/** Where the words of the search are looked for; without such words the API refuses it. */
+export const SEARCH_PLACE = 'in';
+
 export const BOOK_FILTERS: readonly FilterSpec[] = [
   { name: 'q', label: 'Search', isSearch: true },
   sortFilter({ ...sortLabels, '-id': 'added last' }),
   { name: 'as', label: 'Show as', values: ['cards'], noneLabel: 'table', isPaired: true },
   ...facetFilters,
   yesNoFilter('owned', 'Owned'), yesNoFilter('hasIsbn', 'ISBN'),
+  {
+    name: SEARCH_PLACE, label: 'Search in', values: ['review', 'metadata'],
+    noneLabel: 'titles, names, keywords',
+    formatLabel: (value) => value === 'review' ? 'reviews' : 'other data',
+  },
   { name: 'typos', label: 'Typing mistakes', isHidden: true },
 ];
 

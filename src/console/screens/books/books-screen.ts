@@ -13,7 +13,9 @@ import { emptyState } from '../../parts/notice.ts';
 import { heading, linkButton, openForm } from '../../parts/screen.ts';
 import type { Book } from '../../../books/book.ts';
 import { BookFacets } from './book-facets.ts';
-import { BOOK_FILTERS, chosenFiltersElement, showChosenFilters } from './book-filters.ts';
+import {
+  BOOK_FILTERS, SEARCH_PLACE, chosenFiltersElement, showChosenFilters,
+} from './book-filters.ts';
 import { openNewBook } from './book-form.ts';
 import { cover, readingMark } from './book-marks.ts';
 import { openBookStatistics } from './book-statistics.ts';
@@ -167,10 +169,10 @@ class CatalogList {
       { limit: String(PAGE_SIZE), fields: FIELDS.join(), ...criteria }));
   }
 
-  /** The query of the list, without its layout. */
+  /** The query of the list, without its layout, and without the place of words that it lacks. */
   #criteria(): Query {
     const { as, ...criteria } = this.#query;
-    return criteria;
+    return readText(criteria) === '' ? { ...criteria, [SEARCH_PLACE]: '' } : criteria;
   }
 
   /** The criteria that choose books, without their order and how the search text is read. */

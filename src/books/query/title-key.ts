@@ -3,7 +3,7 @@
  * accents, variants of presentation and runs of white space, of which many formats make a blank;
  * the initials of authors may be written in any way, and the family may come first, as in
  * `Ende, Michael`. Duplicates and imports agree in what is the same, and in what keeps two books
- * apart that have it in common: two editions, and two subtitles. A book that says none is not kept
+ * apart that have it in common: two editions, and two subtitles. A book without these is not kept
  * apart from any other. Pure.
  */
 import { foldBlanks } from '../../base/text/fold-blanks.ts';
@@ -11,19 +11,16 @@ import { fold } from '../../base/text/fold.ts';
 import { joinInitials } from '../../base/text/words.ts';
 import { readFirstAuthor, readTitle } from './stored-fields.ts';
 
+const SUBTITLE_SEPARATOR = ': ';
+
 export type TitleKey = readonly [title: string, firstAuthor: string];
 
 /** `authorName` is empty for a book without authors. */
 export function createTitleKey(title: string, authorName: string): TitleKey {
-  return [foldBlanks(fold(title)), foldBlanks(joinInitials(fold(putFamilyLast(authorName))))];
+  // Libraries write `Title : subtitle`.
+  return [foldBlanks(fold(title)).replace(' : ', SUBTITLE_SEPARATOR),
+    foldBlanks(joinInitials(fold(putFamilyLast(authorName))))];
 }
-
-/** Whether two books are kept apart by a text of theirs; null is that of a book that has none. */
-export function areApart(text: string | null, otherText: string | null): boolean {
-  return text !== null && otherText !== null && text !== otherText;
-}
-
-const SUBTITLE_SEPARATOR = ': ';
 
 /** The key of the title before its subtitle, `sapiens` of `sapiens: a brief history`, and that. */
 export function splitTitleKey(
@@ -31,9 +28,11 @@ export function splitTitleKey(
 ): { readonly key: TitleKey; readonly subtitle: string | null } {
   const [title, firstAuthor] = titleKey;
   const end = title.indexOf(SUBTITLE_SEPARATOR);
-  const start = title.slice(0, Math.max(end, 0)).trim();
-  return start === '' ? { key: titleKey, subtitle: null }
-    : { key: [start, firstAuthor], subtitle: title.slice(end + SUBTITLE_SEPARATOR.length) };
+  if (end < 1) return { key: titleKey, subtitle: null };
+  return {
+    key: [title.slice(0, end), firstAuthor],
+    subtitle: title.slice(end + SUBTITLE_SEPARATOR.length),
+  };
 }
 
 /** `Michael Ende` of `Ende, Michael`: good enough to compare a name that has one comma. */

@@ -51,18 +51,18 @@ export function readDate(text: string): RowValue | undefined {
     const date = createDate(Number(year), numberOf(month), numberOf(day));
     return date === undefined ? undefined : readRest(date, trimmedText, rest);
   }
-  const [, dayFirst, name = '', daySecond, nameYear = ''] =
-    MONTH_NAME.exec(fold(trimmedText)) ?? [];
-  const monthNumber = findMonth(name);
-  if (monthNumber > 0) {
-    return createDate(Number(nameYear), monthNumber, numberOf(dayFirst ?? daySecond ?? ''));
-  }
   const [, first = '', sign, second = '', lastYear] = YEAR_LAST.exec(trimmedText) ?? [];
   if (lastYear !== undefined) {
     return readYearLast(Number(lastYear), Number(first), Number(second), sign === '.');
   }
   const [, monthFirst, yearBehind] = MONTH_FIRST.exec(trimmedText) ?? [];
   if (monthFirst !== undefined) return createDate(Number(yearBehind), Number(monthFirst), null);
+  const [, dayFirst, name = '', daySecond, nameYear = ''] =
+    MONTH_NAME.exec(fold(trimmedText)) ?? [];
+  const monthNumber = findMonth(name);
+  if (monthNumber > 0) {
+    return createDate(Number(nameYear), monthNumber, numberOf(dayFirst ?? daySecond ?? ''));
+  }
   const [, anyYear] = ANY_YEAR.exec(trimmedText) ?? [];
   return anyYear === undefined || anyYear === '0000' ? undefined : part(anyYear);
 }

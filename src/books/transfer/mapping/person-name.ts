@@ -144,8 +144,9 @@ const FULL_NAME_WORDS_MAX = 6;
  * alone where they are not all a given name and a family, as in `Simon & Schuster`.
  */
 export function splitJoinedNames(text: string): readonly string[] {
+  if (!JOINED_NAMES.test(text)) return [text];
   const names = text.split(JOINED_NAMES);
-  return names.length > 1 && names.every(isFullName) ? names : [text];
+  return names.every(isFullName) ? names : [text];
 }
 
 function isFullName(text: string): boolean {

@@ -50,7 +50,8 @@ function readBrackets(text: string): JsonObject[] {
 
 /** The series of a text about nothing else, `Discworld #4; Death`; part where a place is left. */
 export function readSeriesNames(text: string): RowValue | undefined {
-  const texts = text.split(';').map((one) => one.trim().replace(PLACE_IN_WORDS, ' #$1'));
+  const texts = text.split(';').map((one) =>
+    one.includes('#') ? one : one.trim().replace(PLACE_IN_WORDS, ' #$1'));
   const series = splitSeries(texts.join(';'));
   if (series.length === 0) return undefined;
   const placeCount = texts.filter((one) => PLACE.test(one)).length;

@@ -10,9 +10,7 @@ import { formatSourceId } from '../../merged-ids.ts';
 import {
   readBookEdition, readDatePublished, readIsbn, readMergedIds, readMetadataWith,
 } from '../../query/stored-fields.ts';
-import {
-  areApart, createTitleKey, readTitleKey, splitTitleKey,
-} from '../../query/title-key.ts';
+import { createTitleKey, readTitleKey, splitTitleKey } from '../../query/title-key.ts';
 import type { TitleKey } from '../../query/title-key.ts';
 import { WORK_YEAR_FORMATS } from '../format-list.ts';
 import type { ImportRecord } from '../import-record.ts';
@@ -121,6 +119,9 @@ export const ISBN_KEYS: MatchKeys = {
   readRecord: ({ fields: { isbn } }) => toKeys(isbn),
 };
 
+/** In the place of the year: the title is the beginning of one with a subtitle. */
+const WITH_SUBTITLE = ':';
+
 const SAME_ISBN_KEYS: MatchKeys = {
   ...ISBN_KEYS, mayMatch: mayBeSameEdition, remark: 'sameIsbn',
 };
@@ -131,23 +132,37 @@ const TITLE_KEYS: MatchKeys = {
   readRecord: ({ fields }) => [joinLines(...createRecordTitleKey(fields), yearOf(fields))],
 };
 
+const TITLE_ALONE = {
+  name: 'title without year',
+  readStored(bytes: Buffer): readonly string[] {
+    const titleKey = readTitleKey(bytes);
+    const { key, subtitle } = splitTitleKey(titleKey);
+    return subtitle === null ? [joinLines(...titleKey)]
+      : [joinLines(...titleKey), joinLines(...key, WITH_SUBTITLE)];
+  },
+};
+
+/** The same title, or one without a subtitle beside the same with one. */
 const SAME_TITLE_KEYS: MatchKeys = {
-  name: 'title without subtitle',
-  readStored: (bytes) => [joinLines(...splitTitleKey(readTitleKey(bytes)).key)],
-  // A title alone says little.
-  readRecord: ({ fields }) => isEmptyList(fields['authors'])
-    ? NO_KEYS : [joinLines(...splitTitleKey(createRecordTitleKey(fields)).key)],
-  mayMatch: (record, bytes) => mayBeSameEdition(record, bytes)
-    && !areApart(splitTitleKey(createRecordTitleKey(record.fields)).subtitle,
-      splitTitleKey(readTitleKey(bytes)).subtitle),
+  ...TITLE_ALONE,
+  readRecord({ fields }) {
+    // A title alone says little.
+    if (isEmptyList(fields['authors'])) return NO_KEYS;
+    const titleKey = createRecordTitleKey(fields);
+    const { key, subtitle } = splitTitleKey(titleKey);
+    return [joinLines(...titleKey),
+      subtitle === null ? joinLines(...titleKey, WITH_SUBTITLE) : joinLines(...key)];
+  },
+  mayMatch: mayBeSameEdition,
   remark: 'sameTitle',
 };
 
-/** Duplicates are told by the same rule (aggregates/duplicates.ts). */
+/** An absent edition is no other. Duplicates are told by the same (aggregates/duplicates.ts). */
 export function mayBeSameEdition(
   { fields: { bookEdition } }: Pick<ImportRecord, 'fields'>, bytes: Buffer,
 ): boolean {
-  return !areApart(textOrNull(bookEdition), readBookEdition(bytes));
+  const storedEdition = readBookEdition(bytes);
+  return bookEdition === undefined || storedEdition === null || bookEdition === storedEdition;
 }
 
 /**
@@ -156,8 +171,7 @@ export function mayBeSameEdition(
  * own.
  */
 const YEARLESS_KEYS: MatchKeys = {
-  name: 'title without year',
-  readStored: (bytes) => [joinLines(...readTitleKey(bytes))],
+  ...TITLE_ALONE,
   readRecord: ({ fields }) => [joinLines(...createRecordTitleKey(fields))],
   mayMatch: ({ fields }, bytes) => yearOf(fields) === '' || readYear(bytes) === ''
     || isWorkOrEdition(fields, bytes),

@@ -1,6 +1,6 @@
 /** `apply` and `serve --apply` as real processes: starts, signals, tokens, root. */
 import assert from 'node:assert/strict';
-import { renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inFolder } from '../support/temporary-folder.ts';
@@ -169,6 +169,10 @@ test('a start that would be open to others is refused before it applies its file
     const refused = await hookshelf(words);
     assert.equal(refused.code, 2, refused.stderr);
     assert.match(refused.stderr, /on 0\.0\.0\.0 anybody could read and change everything/);
+    assert.ok(!existsSync(data));
+    const add = ['book:add', '--input', '{"title":"Emma"}', '--data', data];
+    assert.equal((await hookshelf(add)).code, 0);
+    assert.equal((await hookshelf(words)).code, 2);
     const listed = await hookshelf(['outgoingwebhook:list', '--data', data, '--json']);
     assert.deepEqual(JSON.parse(listed.stdout), []);
     const meant = await startServer(['--data', data, '--host', '0.0.0.0', '--apply', path,
@@ -278,7 +282,7 @@ test('a plan that a full disk does not take is not done', {
       ...words],
   });
   assert.equal(code, 1);
-  assert.match(stderr, /^hookshelf: cannot write to standard output: ENOSPC/);
+  assert.match(stderr, /^hookshelf: cannot write to standard output: ENOSPC/m);
   const { code: planCode, stdout } = await hookshelf([...words, '--dry-run']);
   assert.deepEqual([planCode, stdout.split('\n').at(-2)], [3, '= 0 unchanged']);
 }));

@@ -23,10 +23,37 @@ type Holders = ReadonlyMap<JsonObject, ReadonlySet<string>>;
 type IsSubject = (webhook: JsonObject) => boolean;
 const ALL: IsSubject = () => true;
 
-/** Says which subjects are seen by tokens of several names; null: none is. */
-export function describeShared(holders: Holders, isSubject = ALL): string | null {
-  const labels = [...holders].filter(([webhook, { size }]) => size > 1 && isSubject(webhook))
-    .map(([webhook, names]) => `${formatLabel(webhook)} (${joinFirst([...names])})`);
+/**
+ * Finds the names, quoted as in `holders`, of tokens as a support has: they are bound by beginnings
+ * of names alone, and see each webhook that any token sees, those of two others at least.
+ */
+export function findSupportNames(
+  holders: Holders, tokens: readonly TokenBinding[],
+): ReadonlySet<string> {
+  const quote = ({ name }: TokenBinding): string => JSON.stringify(name);
+  const namesOfOne = new Set(tokens.filter(({ webhooks }) => !Array.isArray(webhooks)
+    || !webhooks.every((entry) => String(entry).endsWith('*'))).map(quote));
+  const names = new Set([...holders.values()].flatMap((holderNames) => [...holderNames]));
+  const supportNames = [...names].filter((name) => !namesOfOne.has(name)
+    && [...holders.values()].every((holderNames) => holderNames.has(name)));
+  return new Set(names.size - supportNames.length < 2 ? [] : supportNames);
+}
+
+/** null: there is none. A customer who got such a token by mistake would be among them. */
+export function describeSupport(supportNames: ReadonlySet<string>): string | null {
+  return supportNames.size === 0 ? null
+    : `${joinFirst([...supportNames])} sees the webhooks of all others: no token for a customer`;
+}
+
+/** Says which subjects are seen by tokens of several names, but a support; null: none is. */
+export function describeShared(
+  holders: Holders, supportNames: ReadonlySet<string>, isSubject = ALL,
+): string | null {
+  const labels = [...holders].flatMap(([webhook, allNames]) => {
+    const names = [...allNames].filter((name) => !supportNames.has(name));
+    return names.length > 1 && isSubject(webhook)
+      ? [`${formatLabel(webhook)} (${joinFirst(names)})`] : [];
+  });
   return labels.length === 0 ? null : `several tokens see the same webhooks: ${joinFirst(labels)}`;
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  describeUnconditional, findHolders,
+  describeShared, describeSupport, describeUnconditional, findHolders, findSupportNames,
+  type TokenBinding,
 } from '../../../src/webhooks/outgoing/token-holders.ts';
 
 const when = { path: 'payload.customer', op: 'eq', value: 'a' };
@@ -56,3 +57,39 @@ test('who sees all the webhooks that hear the same hears nothing of others', () 
   assert.ok(tokenOfA !== undefined);
   assert.equal(describeUnconditional(findHolders([a, c], [support, tokenOfA])), null);
 });
+
+const hooks = ['acme', 'acme-labs', 'bolt', 'core'].map((name) =>
+  ({ identifier: name, name: `customer-${name}`, triggerEvents: ['invoice.*'], when }));
+const own = ['acme', 'acme-labs', 'bolt'].map((name) =>
+  ({ name, webhooks: [`customer-${name}`, `customer-${name}.*`] }));
+
+/** Says which tokens see the webhooks of all, and which webhooks several tokens see. */
+function describeTokens(tokens: readonly TokenBinding[]): readonly (string | null)[] {
+  const holders = findHolders(hooks, tokens);
+  const supportNames = findSupportNames(holders, tokens);
+  return [describeSupport(supportNames), describeShared(holders, supportNames)];
+}
+
+for (const [name, tokens, support, shared] of [
+  ['the token of a support', [{ name: 'support', webhooks: ['customer-*'] }, ...own],
+    '"support"', null],
+  ['two tokens of a support', [{ name: 'support', webhooks: ['customer-*'] },
+    { name: 'audit', webhooks: ['c*'] }, ...own], '"support", "audit"', null],
+  ['a customer who sees one other', [{ name: 'eve', webhooks: ['customer-acme-*'] }, ...own],
+    null, 'customer-acme-labs ("eve", "acme-labs")'],
+  ['a customer who sees one other beside a support', [{ name: 'support', webhooks: ['c*'] },
+    { name: 'eve', webhooks: ['customer-acme-*'] }, ...own],
+  '"support"', 'customer-acme-labs ("eve", "acme-labs")'],
+  ['a customer with a webhook of his own who sees all',
+    [{ name: 'eve', webhooks: ['customer-core', 'customer-*'] }, ...own.slice(0, 1)],
+    null, 'customer-acme ("eve", "acme")'],
+  ['a token of a beginning beside one other', [{ name: 'eve', webhooks: ['c*'] }, ...own.slice(2)],
+    null, 'customer-bolt ("eve", "bolt")'],
+] as const) {
+  test(`${name} is told apart`, () => {
+    assert.deepEqual(describeTokens(tokens), [
+      support && `${support} sees the webhooks of all others: no token for a customer`,
+      shared && `several tokens see the same webhooks: ${shared}`,
+    ]);
+  });
+}

@@ -20,7 +20,8 @@ import { checkJournalEnd, recoverState } from '../../../store/generations/recove
 import { findJournalEnd } from '../../../store/lock/directory-lock.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import {
-  CONDITION_ADVICE, describeShared, describeUnconditional, findHolders, selectBound,
+  CONDITION_ADVICE, describeShared, describeSupport, describeUnconditional, findHolders,
+  findSupportNames, selectBound,
 } from '../../../webhooks/outgoing/token-holders.ts';
 import { expectObjects } from '../resource-commands.ts';
 import {
@@ -100,11 +101,13 @@ function compareBindings(
 ): readonly DoctorFinding[] {
   const idle = tokens.filter((token) => selectBound(webhooks, token.webhooks).length === 0);
   const holders = findHolders(webhooks, tokens);
+  const supportNames = findSupportNames(holders, tokens);
   const rows = [
     [hint, idle.length === 0 ? null
       : `no webhook is there for ${joinNames(idle)}, whose holder sees nothing`,
       'rename a webhook to what token:list says, or make another token'],
-    [hint, describeShared(holders),
+    [ok, describeSupport(supportNames), ''],
+    [hint, describeShared(holders, supportNames),
       'if that is not meant, end a token by token:revoke, or rename a webhook'],
     [warning, describeUnconditional(holders), CONDITION_ADVICE],
   ] as const;

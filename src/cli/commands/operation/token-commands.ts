@@ -6,7 +6,8 @@ import { didYouMean } from '../../../base/text/nearest.ts';
 import { escapeControls } from '../../../base/text/printable.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import {
-  CONDITION_ADVICE, describeShared, describeUnconditional, findHolders, selectBound,
+  CONDITION_ADVICE, describeShared, describeSupport, describeUnconditional, findHolders,
+  findSupportNames, selectBound,
 } from '../../../webhooks/outgoing/token-holders.ts';
 import { parsePublicSettings } from '../../../settings/public-settings.ts';
 import type { Settings } from '../../../settings/setting-table.ts';
@@ -215,12 +216,16 @@ async function describeBindings(
     + (unused.length === 0 ? '' : `; there is none for ${unused.join(', ')}`);
   const reach = first['scope'] === 'write'
     ? describeReadAnswers(await fetchSettings(context)) : null;
-  const holders = findHolders(webhooks, [...others, ...bodies]);
+  const tokens = [...others, ...bodies];
+  const holders = findHolders(webhooks, tokens);
+  const supportNames = findSupportNames(holders, tokens);
+  const support = describeSupport(
+    new Set(quoteNames(bodies).filter((name) => supportNames.has(name))));
   const isBound = (webhook: JsonObject): boolean => allBound.has(webhook);
-  const shared = describeShared(holders, isBound);
+  const shared = describeShared(holders, supportNames, isBound);
   const unconditional = describeUnconditional(holders, isBound);
   const notes = [
-    binding, ...shared === null ? [] : [shared],
+    binding, ...support === null ? [] : [support], ...shared === null ? [] : [shared],
     ...unconditional === null ? [] : [`${unconditional}; ${CONDITION_ADVICE}`],
   ];
   if (reach !== null) {

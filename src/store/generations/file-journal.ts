@@ -105,8 +105,8 @@ export class FileJournal implements Journal {
       await this.#writer.writeMark();
     }
     for (const error of snapshotErrors) {
-      this.#options.logger.error('a snapshot is damaged; went back to the one before, and lost '
-        + 'nothing', { reason: describeMendedDamage(error) });
+      this.#options.logger.error('a snapshot is damaged or missing; went back to the one '
+        + 'before, and lost nothing', { reason: describeMendedDamage(error) });
     }
     // After a failed sync everything is copied to a new generation before it is used.
     const hasUnsyncedJournal = inventory.unsynced.length > 0;

@@ -16,9 +16,9 @@
  * end may also be followed by another journal, if it hides nothing that the other one continues.
  *
  * Refused as damage, with file, line and offset: an invalid line that is no torn end, a gap in the
- * sequence, no valid base, a missing journal, and a missing snapshot of a set that its journal
- * calls complete. A snapshot that is there but invalid is no reason to refuse while the generation
- * before it and its journals are whole.
+ * sequence, no valid base, and a missing journal. A snapshot that is invalid, or is missing of a set
+ * that its journal calls complete, is no reason to refuse while the generation before it and its
+ * journals are whole.
  *
  * A journal whose last lines are missing, as an interrupted copy leaves it, is whole by this rule.
  * `checkJournalEnd` refuses it, if the stop before was in order (lock-owner.ts).
@@ -111,7 +111,8 @@ function assertNoReplica({ files, directory }: RecoverySource): void {
 async function replayFrom(
   source: RecoverySource, inventory: Inventory, base: BaseGeneration,
 ): Promise<RecoveredState> {
-  const { collections, snapshotErrors } = base;
+  const { collections } = base;
+  const snapshotErrors = [...base.snapshotErrors];
   const journals: ReplayedJournal[] = [];
   const abandonedGenerations: number[] = [];
   let { sequence } = base;
@@ -132,7 +133,8 @@ async function replayFrom(
       { collections, skipsUnknownCollections: source.skipsUnknownCollections === true },
     );
     const journal = { generation, path, replay };
-    checkSnapshots(inventory, journal);
+    const missingSnapshot = findMissingSnapshot(inventory, journal);
+    if (missingSnapshot !== null) snapshotErrors.push(missingSnapshot);
     ({ sequence } = replay);
     journals.push(journal);
   }
@@ -205,15 +207,14 @@ export function checkJournalEnd(
     + 'else copy the directory anew');
 }
 
-/** Checks that no snapshot is missing of a set that its journal calls complete. */
-function checkSnapshots(inventory: Inventory, { generation, replay }: ReplayedJournal): void {
-  const { completeSnapshots } = replay;
+/** The error for a snapshot that is missing of a set that its journal calls complete, or null. */
+function findMissingSnapshot(
+  inventory: Inventory, { generation, replay }: ReplayedJournal,
+): Error | null {
   const present = inventory.snapshots.get(generation) ?? [];
-  const missing = completeSnapshots.find((name) => !present.includes(name));
-  if (missing !== undefined) {
-    throw missingFileError(snapshotName(missing, generation),
-      'but its journal says it was complete');
-  }
+  const missing = replay.completeSnapshots.find((name) => !present.includes(name));
+  return missing === undefined ? null : missingFileError(snapshotName(missing, generation),
+    'but its journal says it was complete');
 }
 
 /** The state to begin with. `generation` and `sequence` are 0 for the empty state. */

@@ -69,7 +69,12 @@ for (const isCompacted of [false, true]) {
     });
 }
 
-test('a damaged snapshot is made good from the generation before it, and told', async () => {
+for (const damage of ['damaged', 'missing']) {
+  test(`a ${damage} snapshot is made good from the generation before it, and told`,
+    () => checkMadeGood(damage));
+}
+
+async function checkMadeGood(damage: string): Promise<void> {
   const files = new SimulatedFiles();
   const store = await open(files);
   await put(store, 'a');
@@ -78,7 +83,8 @@ test('a damaged snapshot is made good from the generation before it, and told', 
   await store.compact();
   await put(store, 'c');
   await store.close();
-  flip(files, '/data/books-000003.json', '{"id":"b"}');
+  if (damage === 'missing') files.unlinkSync('/data/books-000003.json');
+  else flip(files, '/data/books-000003.json', '{"id":"b"}');
   const errors: string[] = [];
   const logger = {
     ...silentLogger, error: (message: string, fields?: LogFields) =>
@@ -87,14 +93,14 @@ test('a damaged snapshot is made good from the generation before it, and told', 
   const reopened = await open(files, [BOOKS], logger);
   assert.deepEqual(['a', 'b', 'c'].map((id) =>
     reopened.collection('books').find(id) !== undefined), [true, true, true]);
-  assert.match(errors.join(), /damaged.*books-000003\.json, line \d, offset \d+/);
+  assert.match(errors.join(), /^a snapshot is damaged or missing.*books-000003\.json, line \d, off/);
   assert.doesNotMatch(errors.join(), /backup/);
   await reopened.compact();
   await reopened.close();
   const again = await open(files);
   assert.equal(again.collection('books').size, 3);
   await again.close();
-});
+}
 
 test('a journal that cannot be read is told, though a snapshot is damaged as well', async () => {
   const files = new SimulatedFiles();

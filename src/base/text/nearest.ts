@@ -10,8 +10,9 @@ const NAME_LENGTH_MAX = 64;
 /**
  * The candidate that was most likely meant, or null when none is near enough. Nearest is the same
  * words in another order or spelling (`publisheddate`, `date_published`: `datePublished`), then the
- * smallest edit distance (insert, delete, replace, swap neighbours; case does not count), then a
- * candidate that holds the name or is held by it (`language`: `inLanguage`).
+ * smallest edit distance (insert, delete, replace, swap neighbours; case does not count); but the
+ * one candidate that begins with the name goes before one with two slips or more. Then a candidate
+ * that holds the name or is held by it (`language`: `inLanguage`).
  */
 export function findNearest(name: string, candidates: Iterable<string>): string | null {
   if (name.length > NAME_LENGTH_MAX) return null;
@@ -20,9 +21,11 @@ export function findNearest(name: string, candidates: Iterable<string>): string 
   let best: string | null = null;
   let bestDistance = Math.max(1, Math.floor(lowerName.length / LETTERS_PER_SLIP)) + 1;
   let containment: string | null = null;
+  const completions: string[] = [];
   for (const candidate of candidates) {
     const lower = candidate.toLowerCase();
     if (sortLetters(candidate) === nameLetters) return candidate;
+    if (lower.startsWith(lowerName)) completions.push(candidate);
     if (Math.min(lower.length, lowerName.length) >= CONTAINED_LETTERS_MIN
       && (lower.includes(lowerName) || lowerName.includes(lower))) containment ??= candidate;
     if (Math.abs(lower.length - lowerName.length) >= bestDistance) continue;
@@ -32,6 +35,9 @@ export function findNearest(name: string, candidates: Iterable<string>): string 
       bestDistance = distance;
     }
   }
+  const [completion] = completions;
+  const isCompletion = lowerName.length >= CONTAINED_LETTERS_MIN && completions.length === 1;
+  if (isCompletion && completion !== undefined && bestDistance > 1) return completion;
   return best ?? containment;
 }
 

@@ -16,9 +16,9 @@
  * end may also be followed by another journal, if it hides nothing that the other one continues.
  *
  * Refused as damage, with file, line and offset: an invalid line that is no torn end, a gap in the
- * sequence, no valid base, and a missing journal. A snapshot that is invalid, or is missing of a set
- * that its journal calls complete, is no reason to refuse while the generation before it and its
- * journals are whole.
+ * sequence, no valid base, and a missing journal. A snapshot that is invalid, or is missing of a
+ * set that its journal calls complete, is no reason to refuse while the generation before it and
+ * its journals are whole.
  *
  * A journal whose last lines are missing, as an interrupted copy leaves it, is whole by this rule.
  * `checkJournalEnd` refuses it, if the stop before was in order (lock-owner.ts).

@@ -30,6 +30,12 @@ test('a name of few letters stands in too many others to mean one', () => {
   assert.equal(findNearest('lang', ['inLanguage']), 'inLanguage');
 });
 
+test('the one name that goes on where it ends goes before one with slips', () => {
+  assert.equal(findNearest('backup.every', ['backup.keep', 'backup.everyHours']),
+    'backup.everyHours');
+  assert.equal(findNearest('backups', ['backup', 'backups.every.hour']), 'backup');
+});
+
 const CASES: readonly (readonly [from: string, to: string, distance: number])[] = [
   ['', '', 0], ['', 'a', 1], ['harry', 'harry', 0], ['hary', 'harry', 1], ['harry', 'hary', 1],
   ['hrary', 'harry', 1], ['barry', 'harry', 1], ['brary', 'harry', 2], ['tolkein', 'tolkien', 1],

@@ -186,6 +186,24 @@ test('what a spreadsheet has damaged is told, and books with a rounded ISBN stay
       /: put aside: isbn in 1 record, it is "C" \(line 2\): not valid; see metadata\n/);
   }));
 
+test('a rounded ISBN is not kept beside the ISBN of the book that it is', () =>
+  inPlace('without a server', async (place) => {
+    const isbn = '9783522202602';
+    await place.run(['book:import', '--file', '-', '--format', 'csv'],
+      { input: `title,isbn\nMomo,${isbn}\n` });
+    for (const [rounded, kept] of [
+      ['9.78E+12', undefined], ['"9,78352E+12"', undefined], ['9.79E+12', '9.79E+12'],
+    ] as const) {
+      const input = `title,isbn,publisher\nMomo,${rounded},Thienemann\n`;
+      await place.run(
+        ['book:import', '--file', '-', '--format', 'csv', '--match', 'title'], { input });
+      const [book] = await place.json<{ isbn: string; publisher: string; metadata?: object }[]>(
+        ['book:list']);
+      assert.deepEqual([book?.isbn, book?.publisher, Object(book?.metadata).isbn],
+        [isbn, 'Thienemann', kept]);
+    }
+  }));
+
 test('a new book of the title and author of another is told, with the way to merge it', () =>
   inPlace('without a server', async (place) => {
     const importAs = (format: string, input: string, ...options: string[]) =>

@@ -19,11 +19,21 @@ export function createStandInTitle(isbn: string): string {
 // `9.78E+12` or nine digits and more, but not the eight of an ISSN.
 const LIKE_ISBN = /^[^0-9]*[0-9](?:[-. ]?[0-9]){8}|[0-9]E\+/i;
 
+const ROUNDED_LENGTH_MAX = 20;
 const ROUNDED = /^[0-9](?:[.,][0-9]+)?E\+[0-9]+$/i;
 
 /** Whether the text is a number that a spreadsheet has rounded, `9.78E+12`: it tells no book. */
 export function isRounded(text: string): boolean {
   return ROUNDED.test(text.trim());
+}
+
+/** Whether the text is that ISBN, rounded: `9.78E+12` or `9,7835E+12` of `9783522202602`. */
+export function isRoundingOf(text: string, isbn: string): boolean {
+  if (!isRounded(text) || text.length > ROUNDED_LENGTH_MAX) return false;
+  const [digits = ''] = text.trim().split(/E/i);
+  const digitCount = digits.replace(/[.,]/, '').length;
+  return Number(text.replace(',', '.')).toPrecision(digitCount)
+    === Number(isbn).toPrecision(digitCount);
 }
 
 /**

@@ -22,7 +22,7 @@ import type { ReplacedMembers } from './kept-values.ts';
 import { isSaidBefore, omitDigests, omitSaidBefore, putDigests } from './last-import.ts';
 import { hasOwnId } from './match-key.ts';
 import {
-  fillRecord, mergeRecord, omitEnd, omitVague, restoreLetters, uniteLists,
+  fillRecord, mergeRecord, omitEnd, omitRoundedIsbn, omitVague, restoreLetters, uniteLists,
 } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
@@ -65,7 +65,8 @@ type RecordOfBook = {
   readonly said: JsonObject;
   /**
    * The same without the id of the book, where our export put it among the fields of a source, with
-   * the book's letters (`restoreLetters`), and without what is vague (`omitVague`).
+   * the book's letters (`restoreLetters`), and without what is vague (`omitVague`,
+   * `omitRoundedIsbn`).
    */
   readonly fields: JsonObject;
   /** Whether the record has the id of the book: it is of a file from here. */
@@ -86,7 +87,9 @@ export function createVersion(
   const ownFields = source === null ? said : omitBookId(said, book.members, id, bytes, source);
   const isWhole = isFromHere || mode.onMatch === 'replace';
   const letteredFields = restoreLetters(ownFields, book.members);
-  const fields = isWhole ? letteredFields : omitVague(letteredFields, book.members);
+  const exactFields = mode.onMatch === 'replace' ? letteredFields
+    : omitRoundedIsbn(letteredFields, book.members);
+  const fields = isWhole ? exactFields : omitVague(exactFields, book.members);
   const input = { mode, book, said, fields, isFromHere, isRepeated };
   const { putAside, replacedNames, stayingNames, ...result } = mergeInto(input);
   const { members: merged, leftOut } = joinMergedIds(result, book.members, said);

@@ -15,7 +15,7 @@ import {
   areTwoReadings, isSameTitle, listRefusedDates,
 } from '../../merge-choice.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
-import { createStandInTitle } from '../mapping/isbn-text.ts';
+import { createStandInTitle, isRoundingOf } from '../mapping/isbn-text.ts';
 import { SOURCE_MEMBERS, asObject, findOwnId } from '../mapping/metadata-source.ts';
 import type { SourceFormat } from './book-import.ts';
 
@@ -73,6 +73,14 @@ export function omitVague(fields: JsonObject, book: JsonObject): JsonObject {
   if (vagueNames.length === 0 && series === said[SERIES]) return fields;
   const members = Object.entries(said).filter(([name]) => !vagueNames.includes(name));
   return joinMembers({ ...Object.fromEntries(members), ...series === undefined ? {} : { series } });
+}
+
+/** The record without the ISBN that a csv puts aside, where it is that of the book, rounded. */
+export function omitRoundedIsbn(fields: JsonObject, { isbn: bookIsbn }: JsonObject): JsonObject {
+  const { metadata, ...others } = fields;
+  const { isbn, ...rest } = asObject(metadata);
+  if (typeof isbn !== 'string' || !isRoundingOf(isbn, String(bookIsbn))) return fields;
+  return Object.keys(rest).length === 0 ? others : { ...others, metadata: rest };
 }
 
 /**

@@ -162,9 +162,9 @@ test('a dry run of an import checks without a data directory, and makes none', (
       const { imported, replaced: count, dryRun } = JSON.parse(replaced.stdout);
       assert.deepEqual([imported, count, dryRun], [1, 1, true]);
       const broken = await hookshelf([...words, '--file', '-', '--format', 'csv'],
-        { input: 'Titel,Verlag\nA,B\n' });
+        { input: 'Titlle,Foo\nA,B\n' });
       assert.equal(broken.code, 1, broken.stderr);
-      assert.match(broken.stderr, /"Titel" \(did you mean `title`\?\); unknown column "Verlag"/);
+      assert.match(broken.stderr, /"Titlle" \(did you mean `title`\?\); unknown column "Foo"/);
     }
     assert.deepEqual(readdirSync(folder), ['empty']);
     assert.deepEqual(readdirSync(empty), []);

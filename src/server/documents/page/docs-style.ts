@@ -61,7 +61,7 @@ pre code { font: inherit; }
 main li { margin: .15rem 0; }
 .chapter { max-width: 60rem; padding-bottom: 4rem; }
 .chapter h1 { margin-top: 1.5rem; }
-.chapter th { width: auto; min-width: 6rem; text-transform: none; letter-spacing: 0; }
+.chapter th { min-width: 6rem; text-transform: none; letter-spacing: 0; }
 main.findings { max-width: 80rem; margin: 0 auto; padding: 0 1rem 4rem; }
 form { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; margin: 1rem 0; }
 input, button { font: inherit; padding: .3rem .65rem; border: 1px solid var(--line);
@@ -76,8 +76,8 @@ th { color: var(--soft); font-size: .75rem; font-weight: 600; text-transform: up
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0;
   border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 tr:last-child td { border-bottom: 0; }
-th:first-child { width: 11rem; }
-th:nth-child(2):not(:last-child) { width: 15rem; }
+details th:first-child { width: 11rem; }
+details th:nth-child(2):not(:last-child) { width: 15rem; }
 .note { color: var(--soft); font-size: .8rem; overflow-wrap: anywhere; }
 footer { padding: 3rem 1rem; }
 @media (min-width: 62rem) {

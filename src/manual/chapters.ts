@@ -1,6 +1,7 @@
 /**
  * The chapters of the manual, in the order in which they are listed. The text of a chapter is the
- * Markdown file of its name beside this one.
+ * Markdown file of its name beside this one. `architecture.md` and `working.md` are for those who
+ * have the sources: the package does not hold them.
  */
 
 export type Chapter = {
@@ -142,14 +143,6 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     name: 'performance', title: 'Performance',
     summary: 'what is measured, against what, and the figures',
-  },
-  {
-    name: 'architecture', title: 'Architecture',
-    summary: 'the map and the words of the code, what must stay true, where new things go',
-  },
-  {
-    name: 'working', title: 'Working on hookshelf',
-    summary: 'scripts, tests, what to write where for a new thing, and how this manual is written',
   },
   {
     name: 'changelog', title: 'Changelog',

@@ -9,6 +9,8 @@ import { PRESETS } from '../../src/webhooks/senders/presets/preset-table.ts';
 import { PAGES, pathOfPage, readPage } from '../support/manual-blocks.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+/** They come with the sources alone. */
+const OF_SOURCES = ['architecture', 'working'];
 const README_BYTES_MAX = 12_000;
 const CHAPTER_BYTES_MAX = 48_000;
 
@@ -27,8 +29,16 @@ test('every chapter, but the changelog, first says what its reader can do afterw
 });
 
 test('every text is listed', () => {
-  const listed = CHAPTERS.map(({ name }) => `src/manual/${name}.md`).sort();
+  const listed = [...CHAPTERS.map(({ name }) => name), ...OF_SOURCES]
+    .map((name) => `src/manual/${name}.md`).sort();
   assert.deepEqual(PAGES.filter((page) => page !== 'README.md'), listed);
+});
+
+test('no chapter of the package leads to one that is not in it', () => {
+  const targets = OF_SOURCES.map((name) => `${name}.md`);
+  const broken = CHAPTERS.map(({ name }) => `src/manual/${name}.md`)
+    .filter((page) => linksOf(page).some((link) => targets.includes(link.split('#')[0] ?? '')));
+  assert.deepEqual(broken, []);
 });
 
 test('refuses a chapter that there is not, with the nearest name', () => {
@@ -61,7 +71,8 @@ test('the README says how many senders there are', () => {
 });
 
 test('the README links to every chapter', () => {
-  const missing = CHAPTERS.map(({ name }) => `src/manual/${name}.md`)
+  const missing = [...CHAPTERS.map(({ name }) => name), ...OF_SOURCES]
+    .map((name) => `src/manual/${name}.md`)
     .filter((path) => !linksOf('README.md').includes(path));
   assert.deepEqual(missing, []);
 });

@@ -124,7 +124,8 @@ test('an answer says which members are always there, a request which ones it nee
     OutgoingWebhook: ['enabled', 'hasSecret', 'health', 'httpMethod', 'targetUrl', ...stamps],
     OutgoingWebhookBody: ['targetUrl'], OutgoingWebhookPatch: [],
     Delivery: ['attempts', 'createdAt', 'event', 'eventId', 'hook', 'hookName', 'identifier',
-      'kind', 'nextAttemptAt', 'request', 'resendOf', 'route', 'status', 'target', 'waitsFor'],
+      'key', 'kind', 'nextAttemptAt', 'request', 'resendOf', 'route', 'status', 'target',
+      'waitsFor'],
     DeliveryAttempt: ['at', 'durationMs'],
   };
   for (const [name, names] of Object.entries(expected)) {

@@ -230,6 +230,9 @@ test('who was sent a body and not the payload does not learn the payload', () =>
     assert.equal((await askBoth('GET', `/api/events/${id}/payload`)).status, 200);
     assert.deepEqual(await idsIn(askBoth, '/api/events?q=needle'), [id]);
     assert.equal((await idsIn(askBoth, `${DELIVERIES}?q=needle`)).length, 1);
+    const keys = parseList(await askBoth('GET', DELIVERIES))
+      .map(({ hookName, key }) => `${String(hookName)} ${String(key)}`);
+    assert.deepEqual(keys.sort(), ['acme null', 'acme-plain k1']);
   }));
 
 test('a webhook with an action hides the payload as one with a template does', () =>

@@ -18,6 +18,7 @@ export const deliveryResource: ListedResource = {
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
     deliveryStatusColumn,
     { title: 'EVENT', member: 'event', widthMin: 16 },
+    { title: 'KEY', member: 'key', importance: 7 },
     {
       title: 'HOOK', member: 'hook', form: 'identifier', importance: 5,
       show: (hook, { hookName }) => firstText(hookName, hook),

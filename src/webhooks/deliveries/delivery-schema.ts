@@ -41,6 +41,11 @@ const members = {
   target: [TEXT, 'Host and path: where a pending delivery goes, and a finished one went'],
   event: [TEXT, 'The name of the event'],
   eventId: [TEXT, 'The id of the event, by which it is found; null for a forward or a route'],
+  key: [
+    TEXT,
+    'The key of the event; null without one, and where the webhook has a `payloadTemplate` or an '
+      + '`actionConfiguration`: its holder is sent a body, and not what the event is about',
+  ],
   request: [TEXT, 'Of a route: the request that it is a part of'],
   route: [TEXT, 'The name of the route'],
   status: [
@@ -57,7 +62,7 @@ const members = {
   resendOf: TEXT, attempts: arraySchema(attemptSchema),
 } as const;
 const nullable = [
-  'hook', 'hookName', 'target', 'event', 'eventId', 'request', 'route', 'nextAttemptAt',
+  'hook', 'hookName', 'target', 'event', 'eventId', 'key', 'request', 'route', 'nextAttemptAt',
   'waitsFor', 'resendOf',
 ] as const;
 
@@ -100,15 +105,15 @@ export type DeliveryReconciliation = AnswerOf<typeof reconciliationSchema>;
  */
 export function toPublicDelivery(
   delivery: Delivery,
-  { event, hookName, target }: Pick<PublicDelivery, 'event' | 'hookName' | 'target'>,
+  { event, key, hookName, target }: Pick<PublicDelivery, 'event' | 'key' | 'hookName' | 'target'>,
   isWebhookOff: boolean, rateTimeMs: number | null = null,
 ): PublicDelivery {
   const { identifier, kind, hook, request, route, status, createdAt, resendOf } = delivery;
   const eventId = kind === 'webhook' ? delivery.eventId : null;
   const { nextAttemptAt, waitsFor } = describeWait(delivery, isWebhookOff, rateTimeMs);
   return {
-    identifier, kind, hook, hookName, target, event, eventId, request, route, status, createdAt,
-    nextAttemptAt, waitsFor, resendOf, attempts: listPublicAttempts(delivery),
+    identifier, kind, hook, hookName, target, event, eventId, key, request, route, status,
+    createdAt, nextAttemptAt, waitsFor, resendOf, attempts: listPublicAttempts(delivery),
   };
 }
 

@@ -28,7 +28,8 @@ import {
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import {
-  decodeEventDeliveries, decodeEventHead, deleteEvent, eventCollection, isEvent,
+  decodeEventDeliveries, decodeEventHead, deleteEvent, eventCollection, findEventHead,
+  isEvent,
 } from './event-record.ts';
 import { sendDurably, type DurableSend } from './durable-send.ts';
 import { findForwardTarget, queueForward } from './queued-forward.ts';
@@ -238,7 +239,10 @@ function toPublicSend(
   const { hook, event, identifier } = delivery;
   const webhook = hook === null ? undefined : webhooks.find(hook);
   const target = findTarget(store, delivery, webhook);
-  return toPublicDelivery(delivery, { event, hookName: webhook?.name ?? null, target },
+  const isPayloadShown = webhook?.payloadTemplate === undefined
+    && webhook?.actionConfiguration === undefined;
+  const key = isPayloadShown ? findEventHead(findCommitted(store), delivery)?.key ?? null : null;
+  return toPublicDelivery(delivery, { event, key, hookName: webhook?.name ?? null, target },
     webhook?.enabled === false, findRateTime(identifier));
 }
 
@@ -247,7 +251,8 @@ function toPublicRoute(
 ): PublicDelivery {
   const webhook = findWebhook(delivery.hook ?? '');
   return toPublicDelivery(
-    delivery, { event: findEvent(request), hookName: webhook?.name ?? null, target: null },
+    delivery,
+    { event: findEvent(request), key: null, hookName: webhook?.name ?? null, target: null },
     webhook?.enabled === false);
 }
 

@@ -56,8 +56,8 @@ test('an event is accepted, delivered and shown', async () => {
   const id = await emit('up', { n: 1 });
   const shown = await until(id, ({ status }) => status === 'delivered');
   assert.deepEqual(Object.keys(shown), [
-    'identifier', 'kind', 'hook', 'hookName', 'target', 'event', 'eventId', 'request', 'route',
-    'status', 'createdAt', 'nextAttemptAt', 'waitsFor', 'resendOf', 'attempts', 'sent',
+    'identifier', 'kind', 'hook', 'hookName', 'target', 'event', 'eventId', 'key', 'request',
+    'route', 'status', 'createdAt', 'nextAttemptAt', 'waitsFor', 'resendOf', 'attempts', 'sent',
   ]);
   const { headers, ...sent } = shown['sent'] as { headers: [string, string][] };
   assert.deepEqual(sent, { method: 'POST', url: target.url(), bodyBytes: 7 });

@@ -56,7 +56,7 @@ test('the delivery of a route says what it belongs to, and how it was attempted'
   const { attempts, createdAt, ...rest } = json as Record<string, unknown>;
   assert.deepEqual(rest, {
     identifier: `${request}.0`, kind: 'route', hook: routeHook, hookName: 'in-hook', target: null,
-    event: null, eventId: null, request, route: 'default', status: 'delivered',
+    event: null, eventId: null, key: null, request, route: 'default', status: 'delivered',
     nextAttemptAt: null, waitsFor: null, resendOf: null, sent: null,
   });
   assert.equal(typeof createdAt, 'string');

@@ -40,6 +40,7 @@ export const deliveriesScreen: Screen = {
           title: 'To', kind: 'wide',
           cell: (delivery) => webhookLabel(createTargetLabel(delivery)),
         },
+        { title: 'Key', kind: 'extra', cell: ({ key }) => key },
         { title: 'Status', kind: 'short', cell: deliveryBadge },
         { title: 'Last answer', kind: 'extra', cell: ({ attempts }) => {
           const last = attempts.at(-1);

@@ -96,7 +96,7 @@ function renderHead(
       ['To', hook === null ? label
         : h('a', { href: href([kind === 'route' ? 'incoming' : 'outgoing', hook]) }, label)],
       ['Route', route],
-      ['Event', eventLink(delivery)],
+      ['Event', eventLink(delivery)], ['Key', delivery.key],
       ['Next attempt', formatWait(delivery) ?? optionalTime(nextAttemptAt)],
       ['Sent again from', resendOf === null ? null
         : h('a', { href: href(['deliveries', resendOf]) }, resendOf)],

@@ -117,7 +117,7 @@ async function setEnabled(
 
 /**
  * `<resource>:rotate-secret`: sets the secret of `--secret-file`, else one that the service
- * generates, which is printed once.
+ * generates. That is printed this once, and alone on standard output, for a file.
  */
 async function rotateSecret(
   context: CommandContext, kind: WebhookKind,
@@ -136,9 +136,15 @@ async function rotateSecret(
   if (output.isJson) return output.json(result);
   const { secret } = result;
   const oldSecret = describeOldSecret(result, body['overlapHours']);
-  await output.line(`${resource.noun} ${identifier} has a new secret${oldSecret}`);
-  if (secret !== undefined) await output.line(`secret (shown this once): ${formatValue(secret)}`);
-  await printPublicKey(context, result);
+  const change = `${resource.noun} ${identifier} has a new secret${oldSecret}`;
+  if (secret === undefined) {
+    await output.line(change);
+    return printPublicKey(context, result);
+  }
+  output.note(`${change}; it is shown this once`);
+  const publicKey = describePublicKey(result);
+  if (publicKey !== null) output.note(publicKey);
+  await output.line(formatValue(secret));
 }
 
 /** Says what becomes of the old secret of an incoming webhook, or of one that signs. */
@@ -155,10 +161,13 @@ function describeOldSecret(
 }
 
 /** Prints the key that receivers verify with, where the secret is a private key. */
-async function printPublicKey(
-  { output }: CommandContext, { publicKey }: JsonObject,
-): Promise<void> {
-  if (publicKey !== undefined) await output.line(`public key: ${formatValue(publicKey)}`);
+async function printPublicKey({ output }: CommandContext, webhook: JsonObject): Promise<void> {
+  const publicKey = describePublicKey(webhook);
+  if (publicKey !== null) await output.line(publicKey);
+}
+
+function describePublicKey({ publicKey }: JsonObject): string | null {
+  return publicKey === undefined ? null : `public key: ${formatValue(publicKey)}`;
 }
 
 /** Prints the changed webhook, and its secret if we generated one, as nobody else knows it. */

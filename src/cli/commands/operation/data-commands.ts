@@ -102,13 +102,11 @@ export async function compactData(context: CommandContext): Promise<void> {
 /** Copies the data and says how much; `data:verify` is what verifies a backup. */
 export async function backupData(context: CommandContext): Promise<void> {
   const to = resolveBackupPath(context.args.get('to'), context.io.now());
-  const sources = await copyBackup(context, to);
+  const { sources, data, others } = await copyBackup(context, to);
   const bytes = sources.files.reduce((sum, file) => sum + file.bytes, 0);
   const size = `${sources.files.length} files, ${bytes} bytes`;
   await context.output.result({ to, files: sources.files.length, bytes },
     `backed up ${size} to ${to}`);
-  const data = context.enterDataAsOwner();
-  const others = NOT_BACKED_UP.filter((name) => existsSync(join(data, name)));
   if (others.length > 0) context.output.note(`not in a backup: ${others.join(', ')} of ${data}`);
 }
 
@@ -126,8 +124,12 @@ function resolveBackupPath(to: string, nowMs: number): string {
   return resolve(to, `hookshelf-${time}`);
 }
 
-/** Copies the data, and resolves with the files that were copied, closed. */
-async function copyBackup(context: CommandContext, to: string): Promise<BackupSources> {
+/** The files that were copied, closed, and what else the data directory holds of the user's. */
+type BackupCopy = {
+  readonly sources: BackupSources; readonly data: string; readonly others: readonly string[];
+};
+
+async function copyBackup(context: CommandContext, to: string): Promise<BackupCopy> {
   const { identity } = context;
   const files = createNodeFiles();
   // We open the files as their owner, who may have replaced one by a link, and write the backup
@@ -136,11 +138,13 @@ async function copyBackup(context: CommandContext, to: string): Promise<BackupSo
   if (!identity.isOwnersPath(to)) identity.becomeOwnerForNow();
   const sources = await openListedFiles(context, files, to);
   try {
+    const data = context.enterDataAsOwner();
+    const others = NOT_BACKED_UP.filter((name) => existsSync(join(data, name)));
     // All files to read are open now, and the backup is written elsewhere.
     await context.closeApiClient();
     identity.becomeRootAgain();
     await writeBackup(files, sources, to, context.io.now());
-    return sources;
+    return { sources, data, others };
   } catch (thrown) {
     throw thrown instanceof AppError ? thrown : diskError(`cannot write ${to}`, thrown);
   } finally {

@@ -223,6 +223,16 @@ test('an embedded app of root does not open another user\'s directory', { skip }
     assert.deepEqual(readdirSync(data), []);
   }));
 
+test('doctor says in one row that the data directory is closed to its user', { skip }, () =>
+  inPlace(async ({ vault }) => {
+    const program = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups',
+      process.execPath, PROGRAM];
+    const { code, stdout } = await hookshelf(['doctor', '--data', vault], { program, cwd: '/' });
+    assert.equal(code, 1);
+    assert.match(stdout,
+      /^CHECK .*\ndata directory +failed +nothing could be looked at \(EACCES.*belongs to.*\n$/);
+  }));
+
 test('files elsewhere are opened as root, before', { skip }, () =>
   inPlace(async ({ data, vault, run }) => {
     const put = (name: string, text: string): string => {

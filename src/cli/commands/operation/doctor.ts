@@ -78,15 +78,9 @@ const TONES: Readonly<Record<NamedFinding['status'], Tone>> = {
 
 /** Exit code 1 when a check failed. */
 export async function runDoctor(context: CommandContext): Promise<number> {
-  const { subject, findings: settingsFindings } = await findSubject(context);
-  const findings: NamedFinding[] =
-    settingsFindings.map((finding) => ({ check: 'settings', ...finding }));
-  for (const [name, check] of Object.entries(CHECKS)) {
-    if (context.serverUrl !== null && MACHINE_CHECKS.includes(name)) continue;
-    for (const finding of [await tryCheck(check, subject)].flat()) {
-      findings.push({ check: name, ...finding });
-    }
-  }
+  const refusal = findClosedDirectory(context);
+  const findings = refusal === null ? await findAll(context)
+    : [{ check: 'data directory', ...refusal }];
   await context.output.list(findings, [
     { title: 'CHECK', value: ({ check }) => check, fit: 'whole' },
     {
@@ -97,6 +91,32 @@ export async function runDoctor(context: CommandContext): Promise<number> {
       advice === '' ? detail : `${detail}: ${advice}`, fit: 'wrap' },
   ], '');
   return findings.some(({ status }) => status === 'failed') ? 1 : 0;
+}
+
+/** The one finding where we may not look into the data directory, or null: all else needs it. */
+function findClosedDirectory(context: CommandContext): DoctorFinding | null {
+  if (context.serverUrl !== null) return null;
+  try {
+    readdirSync(context.enterDataAsOwner());
+    return null;
+  } catch (thrown) {
+    if (systemCodeOf(thrown) !== 'EACCES') return null;
+    const { cause, remedy } = describeFileError(thrown);
+    return failed(`nothing could be looked at (${cause})`, remedy ?? 'run doctor as its owner');
+  }
+}
+
+async function findAll(context: CommandContext): Promise<readonly NamedFinding[]> {
+  const { subject, findings: settingsFindings } = await findSubject(context);
+  const findings: NamedFinding[] =
+    settingsFindings.map((finding) => ({ check: 'settings', ...finding }));
+  for (const [name, check] of Object.entries(CHECKS)) {
+    if (context.serverUrl !== null && MACHINE_CHECKS.includes(name)) continue;
+    for (const finding of [await tryCheck(check, subject)].flat()) {
+      findings.push({ check: name, ...finding });
+    }
+  }
+  return findings;
 }
 
 /** Finds the subject of the checks, and says whose settings it has. */

@@ -303,9 +303,9 @@ test('a stranger who is refused makes a webhook rejecting, not failing', { skip 
       ask(`${server.url}/webhook/in/shop`, { method: 'POST', body: {} });
     await refuse();
     await open(server, '#/incoming');
-    await person.gives(STATES, ['shop healthy']);
+    await person.gives(STATES, ['shop no success yet']);
     await open(server, `#/incoming/${String(identifier)}`);
-    await person.sees(/healthy\s+for/);
+    await person.sees('no success yet');
     // The page says so by itself.
     for (let count = 0; count < 5; count += 1) await refuse();
     await person.sees(/rejecting\s+for/);

@@ -167,7 +167,7 @@ test('the browser asks before it closes a page with changes', { skip }, async ()
   assert.equal(browser.questions, before + 1);
 });
 
-const UNDO_OFFERS = "return document.querySelectorAll('.notice button').length;";
+const UNDO_OFFERS = "return document.querySelectorAll('.notice [aria-keyshortcuts]').length;";
 
 async function deleteOpenRecord(): Promise<void> {
   const { person } = at;

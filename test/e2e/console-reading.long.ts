@@ -227,7 +227,7 @@ test('a book is rated, marked and shelved on its page, and each can be undone', 
     await person.click('button', 'Take it off home');
     await person.gives("return document.querySelectorAll('[aria-label$=home]').length;", 0);
     await readsAs({ ...base, rating: 4, status: 'paused', shelves: ['attic'] });
-    // Each undo takes back its own change, in any order, and none that has another after it.
+    // Each undo takes back its own change. A change of the same takes the place of the one before.
     await at.open(`#/books/${String(id)}`);
     await person.click('button', '2 stars');
     await person.sees('The rating of Quick: 2.');
@@ -235,12 +235,16 @@ test('a book is rated, marked and shelved on its page, and each can be undone', 
     await person.sees('The shelves of Quick: none.');
     await person.click('button', '3 stars');
     await person.sees('The rating of Quick: 3.');
+    await person.gives("return [...document.querySelectorAll('.notice')].map((one) => one.innerText);",
+      ['The shelves of Quick: none. Undo×', 'The rating of Quick: 3. Undo×']);
     await person.press('u');
     await person.sees('The rating of Quick: 2, as it was.');
     await person.press('u');
     await person.sees('The shelves of Quick: attic, as it was.');
-    await person.press('u');
-    await person.sees('The rating of Quick: 4, as it was.');
+    await person.click('button', '4 stars');
+    await person.sees('The rating of Quick: 4.');
+    await person.click('button', 'Close');
+    await person.gives('return document.querySelectorAll(".notice").length;', 1);
     await readsAs({ ...base, rating: 4, status: 'paused', shelves: ['attic'] });
     await at.call('PATCH', path, { subtitle: 'theirs' });
     await person.click('button', '1 star');

@@ -85,5 +85,5 @@ export function offerUndo(
     showNotice(ended === null ? `${name} is back.` : `${name} is back. ${ended}`);
     goToScreen(address);
   });
-  showNotice(notice, 'good', undo);
+  showNotice(notice, 'good', { undo });
 }

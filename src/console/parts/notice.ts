@@ -11,26 +11,37 @@ const ENDED_MS = 60_000;
 const ENDED_KEY = 'hookshelf-ended-work';
 /** A notice stays so much longer while somebody points at it, or has the focus in it. */
 const REMAIN_MS = 1000;
+/** More would cover a small page: the oldest goes. */
+const SHOWN_MAX = 3;
 const region = h('div.notices', { role: 'status', 'aria-live': 'polite' });
 
 export function noticeRegion(): HTMLElement {
   return region;
 }
 
-/**
- * `undo` is a button that takes back what the notice tells; the key `u` presses it. The notice
- * stays for `ms`.
- */
+type NoticeOptions = {
+  /** Takes back what the notice tells; the key `u` presses it. */
+  readonly undo?: HTMLButtonElement | null;
+  /** What the notice is about: it takes the place of the one before about the same. */
+  readonly about?: string;
+  readonly ms?: number;
+};
+
 export function showNotice(
-  text: string, kind: 'good' | 'waiting' | 'bad' = 'good', undo: HTMLButtonElement | null = null,
-  ms = undo === null ? NOTICE_MS : UNDO_MS,
+  text: string, kind: 'good' | 'waiting' | 'bad' = 'good',
+  { undo = null, about = text, ms = undo === null ? NOTICE_MS : UNDO_MS }: NoticeOptions = {},
 ): void {
   undo?.setAttribute('aria-keyshortcuts', 'u');
-  const notice = h('p', { class: `notice ${kind}` }, text, ' ', undo);
+  const notice = h('p', { class: `notice ${kind}`, 'data-about': about }, text, ' ', undo,
+    h('button.quiet', { 'aria-label': 'Close', onclick: () => notice.remove() }, '×'));
   const remove = (): void => {
     if (notice.matches(':hover, :focus-within')) setTimeout(remove, REMAIN_MS);
     else notice.remove();
   };
+  const others = [...region.querySelectorAll<HTMLElement>('[data-about]')];
+  others.find(({ dataset }) => dataset['about'] === about)?.remove();
+  others.filter(({ isConnected }) => isConnected).slice(0, 1 - SHOWN_MAX)
+    .forEach((oldest) => oldest.remove());
   region.append(notice);
   setTimeout(remove, ms);
 }
@@ -64,7 +75,7 @@ export function tellEndedWork(): void {
   const text = sessionStorage.getItem(ENDED_KEY);
   if (text === null) return;
   sessionStorage.removeItem(ENDED_KEY);
-  showNotice(`${text} The page was left, which stopped it.`, 'bad', null, ENDED_MS);
+  showNotice(`${text} The page was left, which stopped it.`, 'bad', { ms: ENDED_MS });
 }
 
 /** Shows an error as a notice, unless the sign-in or the connection banner shows it already. */

@@ -35,12 +35,13 @@ export function isOffUnseen({ disabledReason, acknowledgedAt }: WebhookWithHealt
 
 /**
  * The state, and for how long. A webhook that a failure has switched off is called so; one whose
- * last try failed, or that was not used yet, is not called healthy.
+ * last try failed, or that has had no success yet, is not called healthy.
  */
 export function webhookState(webhook: WebhookWithHealth): HTMLElement {
   const { state, since, lastTryFailed, lastSuccessAt, lastFailure: failure } = webhook.health;
   if (state === 'healthy' && lastSuccessAt === null && failure === null) {
-    return badge('not used yet');
+    // Of an incoming one, requests may have been refused.
+    return badge('targetUrl' in webhook ? 'not used yet' : 'no success yet');
   }
   if (lastTryFailed) {
     return h('span', badge('last try failed'), ' ',

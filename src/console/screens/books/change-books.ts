@@ -307,7 +307,7 @@ async function putBack(books: readonly Book[]): Promise<number> {
     showNotice(`The server had let go of ${formatQuantity(importedCount, 'deletion')}: ${
       importedCount === 1 ? 'that book was' : 'those books were'
     } imported, and no receiver of events hears that ${
-      importedCount === 1 ? 'it is' : 'they are'} back.`, 'bad', null, UNDO_MS);
+      importedCount === 1 ? 'it is' : 'they are'} back.`, 'bad', { ms: UNDO_MS });
   }
   return done.length + importedCount;
 }
@@ -413,7 +413,7 @@ function tellOutcome<Done>(
   });
   onChanged();
   showNotice(`${parts.join('; ')}.`, problems.length === 0 ? 'good' : 'bad',
-    done.length === 0 ? null : button, UNDO_MS);
+    { undo: done.length === 0 ? null : button, ms: UNDO_MS });
 }
 
 function formatRestored(restoredCount: number, count: number): string {

@@ -37,19 +37,23 @@ export function readingControls(
   const offerUndo = (member: ControlMember, value: unknown): void => {
     const before = book.reading?.[member];
     const label = MEMBER_LABELS[member];
+    const about = `${member} ${book.id}`;
     const undo = asyncButton('Undo', async () => {
       undo.parentElement?.remove();
       const stored = await fetchBook(book.id);
       if (encodeJson(stored?.book.reading?.[member]) !== encodeJson(value)) {
-        showNotice(`${label} of ${book.title} has been changed again, and stays.`, 'bad');
+        showNotice(`${label} of ${book.title}: not undone, as it was changed again since.`, 'bad',
+          { about });
       } else if (stored !== null
         && await changeIfCurrent(() => patchMember(book.id, member, before, stored.etag))) {
-        showNotice(`${label} of ${book.title}: ${formatMember(member, before)}, as it was.`);
+        showNotice(`${label} of ${book.title}: ${formatMember(member, before)}, as it was.`, 'good',
+          { about });
       }
       // The user may be editing it by now.
       if (container.querySelector('.reading-controls') !== null) await refresh();
     });
-    showNotice(`${label} of ${book.title}: ${formatMember(member, value)}.`, 'good', undo);
+    showNotice(`${label} of ${book.title}: ${formatMember(member, value)}.`, 'good',
+      { undo, about });
   };
   const stars = Array.from({ length: STARS_MAX }, (_, index) => index + 1).map((count) =>
     h('button.quiet', {

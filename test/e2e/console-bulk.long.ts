@@ -184,7 +184,7 @@ test('what is chosen is chosen still when a book was looked at, and in another o
     await person.click('link', '← Books');
     await person.sees('2 chosen');
     await person.gives(TICKED, ['Choose back 1', 'Choose back 3']);
-    await person.choose('Sort', 'added last');
+    await person.choose('Sort', 'newest first');
     await person.gives(TICKED, ['Choose back 3', 'Choose back 1']);
     await person.click('button', 'Change them…');
     await person.choose('What is done', 'Rate');

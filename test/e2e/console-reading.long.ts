@@ -235,7 +235,8 @@ test('a book is rated, marked and shelved on its page, and each can be undone', 
     await person.sees('The shelves of Quick: none.');
     await person.click('button', '3 stars');
     await person.sees('The rating of Quick: 3.');
-    await person.gives("return [...document.querySelectorAll('.notice')].map((one) => one.innerText);",
+    await person.gives(
+      "return [...document.querySelectorAll('.notice')].map((one) => one.innerText);",
       ['The shelves of Quick: none. Undo×', 'The rating of Quick: 3. Undo×']);
     await person.press('u');
     await person.sees('The rating of Quick: 2, as it was.');

@@ -69,6 +69,14 @@ export function goToScreen(path: readonly string[], query: Query = {}): void {
   location.hash = href(path, query);
 }
 
+/** Changes the query as a step of its own, which the browser's back takes back. */
+export function pushQuery(query: Query): void {
+  const address = href(parseAddress().path, query);
+  if (address === location.hash) return;
+  history.pushState(null, '', address);
+  rememberQuery();
+}
+
 /** Replaces the query without a history entry, and without opening the screen again. */
 export function replaceQuery(query: Query): void {
   history.replaceState(null, '', href(parseAddress().path, query));

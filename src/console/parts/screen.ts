@@ -2,7 +2,7 @@
 import { callerSession, type CallerScope, type CustomerScope } from '../base/caller-session.ts';
 import { fill, h, refill, type Child } from '../base/dom.ts';
 import {
-  goToScreen, href, recallQuery, type Query, type ScreenAddress,
+  goToScreen, href, parseAddress, recallQuery, type Query, type ScreenAddress,
 } from '../base/screen-address.ts';
 import { forgetForms } from './forms/unsaved-forms.ts';
 import {
@@ -23,9 +23,12 @@ export type Screen = {
   readonly open: (container: HTMLElement, address: ScreenAddress) => () => void;
 };
 
-/** Says in place of a screen why it is not shown. */
-export function showNotHere(container: HTMLElement, text: string): () => void {
-  fill(container, heading('Not here'), emptyState(text, null));
+/** Says in place of a screen why it is not shown; `list` is a screen to go on from. */
+export function showNotHere(
+  container: HTMLElement, text: string, list = 'overview',
+): () => void {
+  fill(container, heading('Not here'), emptyState(text, null, backLink(list, `To the ${
+    list === 'overview' ? list : 'list'}`)));
   return () => {};
 }
 
@@ -40,7 +43,8 @@ export function openForm(
   const { access, isCustomer } = callerSession;
   return callerSession.may(scope, customerScope) ? open(container) : showNotHere(container,
     `This token may not ${change}: that takes the scope ${
-      isCustomer && customerScope !== null ? customerScope : scope}; it has ${access.scope}.`);
+      isCustomer && customerScope !== null ? customerScope : scope}; it has ${access.scope}.`,
+    parseAddress().path[0]);
 }
 
 /** Opens a screen that is drawn once, and again only when `redraw` is called while it is open. */

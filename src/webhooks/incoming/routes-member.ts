@@ -19,6 +19,11 @@ const ROUTES_MAX = 20;
 
 export const requestOrderMember = {
   ...orderMember,
+  form: {
+    ...orderMember.form,
+    hint: 'Strict: the next waits until the one before is done or has failed for good. By key: '
+      + 'only those wait that have the same value at the path. The sender must be answered at once',
+  },
   description: 'The order of requests: in `none` one that is retried is overtaken, in `strict` the '
     + 'next waits until it is done or has failed for good. `{ "key": "<path>" }` is strict among '
     + 'those with the same text, number or boolean there, such as `payload.order.id`. Without it: '

@@ -77,6 +77,10 @@ export const outgoingSchema = describeObject({
       schema: targetUrlSchema, isRequired: true, label: 'Address',
       description: 'Where requests go: an http or https URL. Passwords in it, and parameters like '
         + '`token`, are shown as `***`, and stay while `***` is sent back',
+      form: {
+        hint: 'Where requests go: an http or https URL. A password in it shows as `***`; leave '
+          + 'that to keep it',
+      },
       option: {
         placeholder: '<url | @file | ->',
         help: 'where requests go: an http or https URL; in a file if it has a password',
@@ -91,7 +95,11 @@ export const outgoingSchema = describeObject({
       schema: headersSchema, isSecret: true,
       description: 'Names and values that each request carries. Values are shown as `***`, and '
         + 'stay while `***` is sent back',
-      form: { group: 'more', field: 'pairs' },
+      form: {
+        group: 'more', field: 'pairs',
+        hint: 'Names and values that each request carries. A value shows as `***`; leave that to '
+          + 'keep it',
+      },
       option: [
         {
           name: 'header', placeholder: '<Name: value>', isRepeatable: true,
@@ -110,7 +118,10 @@ export const outgoingSchema = describeObject({
       ...configurationMember,
       description: 'The action configuration that runs first, by its identifier: its result is '
         + 'sent in place of the event',
-      form: { group: 'more', field: 'action' },
+      form: {
+        group: 'more', field: 'action',
+        hint: 'The action that runs first: its result is sent in place of the event',
+      },
     },
     triggerEvent: {
       schema: triggerSchema,
@@ -159,6 +170,12 @@ export const outgoingSchema = describeObject({
     rate: rateMember,
     order: {
       ...orderMember,
+      form: {
+        ...orderMember.form,
+        hint: 'Strict: the next waits until the one before is delivered, has failed for good or '
+          + 'is cancelled. By key: only those wait that have the same value at the path, such as '
+          + 'two changes of one book',
+      },
       description: 'The order of deliveries: in `none` one that is retried is overtaken, in '
         + '`strict` the next waits until it is delivered, has failed for good or is cancelled. '
         + '`{ "key": "<path>" }` is strict among those with the same text, number or boolean '

@@ -56,7 +56,10 @@ type Signing = RecordOf<typeof signingSchema>;
 
 export const signingMembers = {
   signing: {
-    schema: signingSchema, label: 'Signed as', form: { group: 'more', field: 'signing' },
+    schema: signingSchema, label: 'Signed as', form: {
+      group: 'more', field: 'signing',
+      hint: 'How requests are signed, for a receiver that knows this sender. It needs a secret',
+    },
     description: 'The sender as whom requests are signed, such as `{ "preset": "github" }`, or a '
       + 'scheme. It needs a secret. Without it: Standard Webhooks, and X-Signature',
   },

@@ -1,5 +1,5 @@
 /** The filters of a list; their values are stored in the address. */
-import { formatQuery, replaceQuery, type Query } from '../../base/screen-address.ts';
+import { formatQuery, pushQuery, replaceQuery, type Query } from '../../base/screen-address.ts';
 import { h, createSelect, uniqueId } from '../../base/dom.ts';
 import { formatTimestamp } from '../../base/format.ts';
 
@@ -51,7 +51,7 @@ export const SEARCH_FILTERS: readonly FilterSpec[] = [
 /** How a list is sorted: what the API's `sort` may be, and what people call that. */
 export function sortFilter(labels: Readonly<Record<string, string>>): FilterSpec {
   return {
-    name: 'sort', label: 'Sort', values: Object.keys(labels), noneLabel: 'added first',
+    name: 'sort', label: 'Sort', values: Object.keys(labels), noneLabel: 'oldest first',
     formatLabel: (value) => labels[value] ?? value,
   };
 }
@@ -207,17 +207,18 @@ export class FilterForm {
     return [...this.#chosenValues.get(filter) ?? [], ...typedValues].filter((one) => one !== '');
   }
 
-  #change(): void {
+  /** What is typed replaces the address: not each letter is a step back. */
+  #change(changeAddress = pushQuery): void {
     clearTimeout(this.#timer);
     // The user has left the screen before the typing delay was over.
     if (!this.element.isConnected) return;
-    replaceQuery(this.readAll());
+    changeAddress(this.readAll());
     this.#onChange();
   }
 
   #changeSoon(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#change(), TYPING_MS);
+    this.#timer = setTimeout(() => this.#change(replaceQuery), TYPING_MS);
   }
 
   #createFields(

@@ -43,7 +43,7 @@ export const SEARCH_PLACE = 'in';
 
 export const BOOK_FILTERS: readonly FilterSpec[] = [
   { name: 'q', label: 'Search', isSearch: true },
-  sortFilter({ ...sortLabels, '-id': 'added last' }),
+  sortFilter({ '-id': 'newest first', ...sortLabels }),
   { name: 'as', label: 'Show as', values: ['cards'], noneLabel: 'table', isPaired: true },
   ...facetFilters,
   yesNoFilter('owned', 'Owned'), yesNoFilter('hasIsbn', 'ISBN'),

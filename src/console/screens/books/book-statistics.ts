@@ -111,11 +111,16 @@ function renderStatistics(
   { by, total, rows }: BookStatistics, conditions: Query,
 ): readonly HTMLElement[] {
   const isOfRead = by !== STATUS;
+  const note = isOfRead ? h('p.hint', 'Books whose status is “Read” are counted here. ',
+    h('a', { href: href(['books', 'statistics'], { ...conditions, by: STATUS }) },
+      'Count all by status')) : h('p.hint');
   if (total === 0) {
-    return [emptyState(isOfRead ? 'No book that matches is read.' : 'No book matches.', null)];
+    return [note,
+      emptyState(isOfRead ? 'No book that matches is read.' : 'No book matches.', null)];
   }
   const most = Math.max(...rows.map(({ books }) => books));
   return [
+    note,
     h('p.count', { role: 'status' }, `${formatQuantity(total, 'book')}${isOfRead ? ' read' : ''}, ${
       formatQuantity(sum(rows.map(({ pages }) => pages)), 'page')}`),
     stackedTable([formatLabel(formatCounting(by)), 'Books', 'Pages', 'Mean rating'],

@@ -33,7 +33,7 @@ const PAGE_SIZE = 1000;
 const NO_VALUE = 'none';
 const STATUS_CHANGE: BulkChange = {
   label: 'Set their status', member: 'status', field: 'Status',
-  choices: Object.entries(valueLabels['status'] ?? {}),
+  choices: Object.entries(valueLabels['status'] ?? {}).filter(([value]) => value !== ''),
   edit: (_, status) => status === NO_VALUE ? undefined : status,
 };
 const CHANGES: readonly BulkChange[] = [

@@ -180,9 +180,9 @@ function openMergeDialog(
     }, 'danger');
     const dialog = openDialog(`Merge into ${targetName}`, [
       h('p', `“${title}” will be gone from the catalog. Its id, and those of its sources, stay `
-        + 'with the book: imports leave records with these ids alone. Where “Other data” are of '
-        + 'both, they have room for what is not chosen, and the book goes on hearing a source '
-        + 'that is new to it.'),
+        + 'with the book: imports leave records with these ids alone. Where both have “Other '
+        + 'data”, what is not chosen is kept there, and later imports of a file that only the '
+        + 'other came from go on changing the book.'),
       choices.length === 0 ? h('p', 'They differ in nothing that could be chosen.')
         : stackedTable(['Member', 'Of the book that stays', 'Of the one that goes', 'To be kept'],
           choices.map(({ path, values, select }) =>

@@ -105,7 +105,8 @@ function renderTestStep(
   return [
     heading(`Test ${createWebhookLabel(webhook).title}`,
       linkButton('Done', ['incoming', webhook.identifier])),
-    stepList(3), setupSection(view, examples, [rotateButton('incoming', webhook, view.refresh)]),
+    stepList(3), setupSection(view, examples, webhook.hasSecret
+      ? [rotateButton('incoming', webhook, view.refresh)] : []),
     test, h('p.hint', `It keeps ${INBOX_TEXTS[webhook.inbox]}; those that are rejected stand `,
       'among the requests until the server restarts. “Edit” changes what it keeps.'),
   ];
@@ -194,7 +195,7 @@ function formatResponses(responses: IncomingWebhook['response']): string | null 
     .map(([outcome, { status }]) => `${outcome} ${status}`).join(', ') || 'our JSON';
 }
 
-/** `secretButtons` stand by a secret that cannot be shown, and by none. */
+/** `secretButtons` stand by a secret that cannot be shown. */
 function setupSection(
   view: IncomingView, { setup, url, curl }: IncomingWebhookExamples,
   secretButtons: readonly HTMLElement[],

@@ -10,7 +10,7 @@ import { loadSettings } from '../settings/load-settings.ts';
 import { readSettingsFile } from '../settings/settings-file.ts';
 import { DATA_VARIABLE } from '../settings/settings-sources.ts';
 import type { FlagValue, SettingsFile, SettingsSources } from '../settings/settings-sources.ts';
-import { isStoreName } from '../store/disk/inventory.ts';
+import { COPY_NOTE_NAME, isStoreName } from '../store/disk/inventory.ts';
 import type { Arguments } from './arguments/parse-arguments.ts';
 import type { CommandContext, CommandSpec } from './commands/command-context.ts';
 import { findRemoteServer, readToken } from './remote-server.ts';
@@ -212,7 +212,12 @@ async function openDirectoryApiClient(
     findOwner: () => findOwner(data),
     async openLocalApp() {
       if (isTemporary) return openTemporaryApp(options);
-      const isNew = makesData && listNames(data) === null;
+      const names = listNames(data);
+      const isNew = makesData && names === null;
+      if (makesData && !isDryRun && names?.includes(COPY_NOTE_NAME) === true) {
+        context.output.note(`${data} was made by data:follow (${COPY_NOTE_NAME}), which refuses it `
+          + 'once something is written there: write on the server instead');
+      }
       const app = await openLocalApp({ ...options, data });
       if (isNew) context.output.note(`made a new data directory at ${data}`);
       return app;

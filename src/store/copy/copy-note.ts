@@ -15,6 +15,7 @@ import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { readSmallFile, replaceFile } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
+import { COPY_NOTE_NAME } from '../disk/inventory.ts';
 
 export type CopyNote = {
   readonly id: string;
@@ -22,14 +23,13 @@ export type CopyNote = {
   readonly oldStates: readonly string[];
 };
 
-const NOTE_NAME = 'copy.json';
 const FORMAT = 'hookshelf-copy-1';
 /** A follower may take many epochs at once: there is room for more than 25,000. */
 const BYTES_MAX = 1 << 20;
 
 /** Null where there is none. Throws `damaged` for a file that is no note. */
 export async function findCopyNote(files: Files, directory: string): Promise<CopyNote | null> {
-  const path = join(directory, NOTE_NAME);
+  const path = join(directory, COPY_NOTE_NAME);
   const bytes = await readSmallFile(files, path, BYTES_MAX);
   if (bytes === null) return null;
   const note = parseNote(bytes.toString());
@@ -44,7 +44,7 @@ export function writeCopyNote(
     format: FORMAT, id, epochs, oldStates: oldStates.length === 0 ? undefined : oldStates,
   };
   const content = Buffer.from(`${JSON.stringify(note)}\n`);
-  return replaceFile(files, join(directory, NOTE_NAME), content);
+  return replaceFile(files, join(directory, COPY_NOTE_NAME), content);
 }
 
 function parseNote(text: string): CopyNote | null {

@@ -32,6 +32,8 @@ const NAME_PATTERN = new RegExp([
 ].map(({ source }) => source).join(''));
 const PROBE_NAME = 'probe.tmp';
 export const MANIFEST_NAME = 'manifest.json';
+/** The note in the directory of a copy (copy-note.ts). */
+export const COPY_NOTE_NAME = 'copy.json';
 /** The mark of a backup that is not whole: see backup/backup.ts. */
 export const BACKUP_PENDING = 'backup.pending';
 /** The folder of a node's local snapshots of an engine's records: see replication/. */

@@ -198,6 +198,15 @@ test('a journal that lost its end since the last stop is damaged, until `lock` i
     assert.deepEqual(await titles(place), ['One', 'Two'], 'a later generation is other data');
   }));
 
+test('who adds to a copy of data:follow is told that it follows no more', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One');
+    writeFileSync(join(place.data, 'copy.json'), '');
+    const add = ['book:add', '--input', '{"title":"Two"}'];
+    assert.match((await place.run(add)).stderr, /was made by data:follow \(copy\.json\), /);
+    assert.equal((await place.run(['book:list'])).stderr, '');
+  }));
+
 test('a restore replaces what `lock` told of the journal', () =>
   inPlace('without a server', async (place) => {
     await addBooks(place, 'One');

@@ -235,14 +235,14 @@ test('bound tokens close the API, and are none that lets an operator in', async 
 });
 
 test('the state of access is read from what a server says, and from nothing else', () => {
-  for (const [body, isClosed, hasUsableToken] of [
-    [{ isClosed: true, hasUsableToken: true }, true, true],
-    [{ isClosed: true, hasUsableToken: false }, true, false],
-    [{ isClosed: 'true', hasUsableToken: 1 }, false, false], [null, false, false],
-    ['', false, false],
+  for (const [body, isClosed, hasUsableToken, allowsAnonymous] of [
+    [{ isClosed: true, hasUsableToken: true }, true, true, false],
+    [{ isClosed: true, hasUsableToken: false, allowsAnonymous: true }, true, false, true],
+    [{ isClosed: 'true', hasUsableToken: 1, allowsAnonymous: 1 }, false, false, false],
+    [null, false, false, false], ['', false, false, false],
   ] as const) {
     const state = parseAccessState(body);
-    assert.deepEqual(state, { isClosed, hasUsableToken });
+    assert.deepEqual(state, { isClosed, hasUsableToken, allowsAnonymous });
     assert.equal(isLockedOut(state), isClosed && !hasUsableToken);
   }
 });

@@ -73,7 +73,8 @@ test('doctor and settings:show tell of the server that runs, and without one of 
     const checks = (JSON.parse(looked.stdout) as Finding[]).map(({ check }) => check);
     assert.deepEqual(checks, ['settings', 'version', 'node', 'lock', 'store', 'bound tokens',
       'token expiry', 'port', 'certificate', 'file limits', 'senders', 'own events', 'incoming',
-      'outgoing', 'outgoing TLS', 'queue', 'order', 'hosts', 'followers', 'nodes', 'backups']);
+      'outgoing', 'outgoing TLS', 'queue', 'inbox', 'order', 'hosts', 'followers', 'nodes',
+      'backups']);
     const made = await hookshelf(['token:create', '--name', 'a', '--scope', 'read', '--json',
       '--data', data]);
     writeFileSync(token, String(JSON.parse(made.stdout).token));

@@ -13,6 +13,7 @@ class Element {
   replaceChildren(): void { this.children = []; }
   addEventListener(): void {}
   setAttribute(): void {}
+  querySelectorAll(): Element[] { return []; }
   remove(): void {}
 }
 

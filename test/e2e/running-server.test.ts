@@ -1,6 +1,6 @@
 /** What `doctor` and `settings:show` say of a server whose settings the caller's shell lacks. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../src/base/version.ts';
@@ -95,4 +95,27 @@ test('doctor and settings:show tell of the server that runs, and without one of 
     assert.equal(own.stderr,
       `hookshelf: these are the settings of this command, as no server runs on ${data}\n`);
     assert.deepEqual(rowsOf(own.stdout).get('http.timeout'), [9, 'HOOKSHELF_HTTP_TIMEOUT']);
+  }));
+
+test('doctor names the hooks whose programs the running server has no folder for', () =>
+  inFolder(async (folder) => {
+    const [data, commands] = [join(folder, 'data'), join(folder, 'commands')];
+    mkdirSync(commands);
+    writeFileSync(join(commands, 'deploy.sh'), '#!/bin/sh\n', { mode: 0o755 });
+    const lookAtActions = async (): Promise<Finding | undefined> => {
+      const { stdout } = await hookshelf(['doctor', '--json', '--data', data]);
+      return (JSON.parse(stdout) as Finding[]).find(({ check }) => check === 'actions');
+    };
+    const withFolder = await startServer(['--data', data],
+      { environment: { HOOKSHELF_ACTIONS_COMMAND_DIRECTORY: commands } });
+    const { code, stderr } = await hookshelf(['actionconfig:create', '--id', 'deploy',
+      '--action', 'run-command', '--options', '{"command": "deploy.sh"}', '--data', data]);
+    assert.equal(code, 0, stderr);
+    assert.equal((await lookAtActions())?.status, 'ok');
+    await withFolder.stop();
+    const without = await startServer(['--data', data]);
+    const finding = await lookAtActions();
+    assert.equal(finding?.status, 'failed');
+    assert.match(finding.detail, /: deploy \(run-command\)$/);
+    await without.stop();
   }));

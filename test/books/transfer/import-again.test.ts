@@ -332,6 +332,24 @@ test('to fill a book, and to find nothing new in a file from here, writes no dig
   assert.equal(await readBooks(), books);
 });
 
+test('what a fill passes over of a newer file, a later import takes', async () => {
+  const createTable = (...cells: readonly string[]): string =>
+    `title,authors,isbn,reading.status,reading.rating,Lent to\nA,X Y,9780439023481,${cells}\n`;
+  const newer = createTable('read', '4.5', 'Bernd');
+  await importFile(createTable('reading', '', 'Anna'), '?format=csv&match=isbn');
+  const filled = await importFile(newer, '?format=csv&match=isbn&onMatch=fill');
+  assert.equal(filled.count['updated'], 1);
+  assert.deepEqual(await readReading(), { status: 'reading', rating: 4.5 });
+  const filledAgain = await importFile(newer, '?format=csv&match=isbn&onMatch=fill');
+  assert.equal(filledAgain.count['unchanged'], 1);
+  const updated = await importFile(newer, '?format=csv&match=isbn');
+  assert.equal(updated.count['updated'], 1);
+  const [book] = JSON.parse(await readBooks());
+  assert.deepEqual(book.reading, { status: 'read', rating: 4.5 });
+  assert.equal(book.metadata['Lent to'], 'Bernd');
+  assert.equal((await importFile(newer, '?format=csv&match=isbn')).count['unchanged'], 1);
+});
+
 function omitDigests({ metadata = {}, ...book }: Line): Line {
   const { 'x-hookshelf': _, ...others } = metadata as Line;
   return { ...book, metadata: others };

@@ -35,21 +35,40 @@ const METADATA = 'metadata';
 /**
  * The book with digests of what the record says, where there is room. The book stays as it is where
  * `digestFormat` is null, or where a caller has something else in their place. `stored` is the book
- * before the import.
+ * before the import. What a source has changed, and a book that is filled does not take, has none: a
+ * later import takes it.
  */
 export function putDigests(
   book: JsonObject, record: JsonObject,
-  { digestFormat: format, source }: Pick<MatchMode, 'digestFormat' | 'source'>, stored: JsonObject,
+  { digestFormat: format, source, onMatch }: Pick<MatchMode, 'digestFormat' | 'source' | 'onMatch'>,
+  stored: JsonObject,
 ): JsonObject {
   if (format === null) return book;
-  const digests = new Set(createDigests(nameMembers(record)));
+  const said = createDigests(nameMembers(record));
   const before = findDigests(stored, format) ?? [];
+  const isTaken = onMatch === 'fill' && before.length > 0
+    ? createTakenCheck(book, format, before) : () => true;
+  const digests = new Set(said.filter(isTaken));
   const earlierDigests = before.filter((digest) => !digests.has(digest));
   if (earlierDigests.length > 0) {
     const staying = new Set(createStayingDigests(book, record, source, stored));
     for (const digest of earlierDigests) if (staying.has(digest)) digests.add(digest);
   }
   return writeDigests(book, format, [...digests], stored);
+}
+
+/** Whether the source said it before, or the book has it now, its own metadata as a whole. */
+function createTakenCheck(
+  book: JsonObject, format: string, before: readonly string[],
+): (digest: string) => boolean {
+  const { source, ...others } = asObject(book[METADATA]);
+  const fields = findSource(format, book[METADATA]);
+  const metadata = { ...others, ...fields === null ? {} : { source: { [format]: fields } } };
+  const taken = new Set([
+    ...before, ...createDigests(nameMembers(book)),
+    digestMember(omitDigests({ metadata }, format), METADATA),
+  ]);
+  return (digest) => taken.has(digest);
 }
 
 /**

@@ -75,12 +75,14 @@ async function describeExpiry(expiresMs: number, nowMs: number): Promise<DoctorF
   return ok(`the certificate can be used until ${lastDay}, for ${daysLeft} days`);
 }
 
-/** Asks the server which actions are off; else looks at the modules, and loads none of them. */
+/** Asks the server which actions are off, or not there; else looks at the modules, and loads none of them. */
 export async function checkActions(
   { context: { enterDataAsOwner }, settings: { actions }, getServer }: DoctorSubject,
 ): Promise<DoctorFinding> {
-  const switchedOff = await findSwitchedOffActions(getServer());
-  if (switchedOff !== null) return switchedOff;
+  const server = getServer();
+  const unusable = server === null ? null
+    : await findMissingActions(server) ?? await findSwitchedOffActions(server);
+  if (unusable !== null) return unusable;
   const folder = join(enterDataAsOwner(), ACTIONS_FOLDER);
   try {
     const modules = findActionModules({ folder, paths: actions.modules });
@@ -88,7 +90,7 @@ export async function checkActions(
     const { length } = modules;
     if (length === 0) return ok('the built-in ones');
     const label = `${length} custom ${length === 1 ? 'module' : 'modules'}`;
-    return getServer() === null
+    return server === null
       ? hint(`${label}, which doctor does not load`, 'serve does, and says what is wrong there')
       : ok(`${label}, which the server has loaded`);
   } catch (thrown) {
@@ -96,11 +98,26 @@ export async function checkActions(
   }
 }
 
-/** Finds the actions that the running server has switched off; null: none, or no server. */
-async function findSwitchedOffActions(
-  server: RunningServer | null,
-): Promise<DoctorFinding | null> {
-  if (server === null) return null;
+/** Finds the first configurations whose action the running server does not have; null: none. */
+async function findMissingActions(server: RunningServer): Promise<DoctorFinding | null> {
+  const [actions, configurations] = await Promise.all([
+    server.ask('/api/actions'), server.ask('/api/action-configurations?limit=1000'),
+  ]);
+  const known = new Set(expectObjects(actions).map(({ identifier }) => identifier));
+  const missing = expectObjects(configurations)
+    .filter(({ actionType }) => !known.has(actionType));
+  if (missing.length === 0) return null;
+  const labels = missing.map(({ identifier, actionType }) =>
+    `${formatValue(identifier)} (${formatValue(actionType)})`);
+  return failed(`the action is not there that these run: ${joinFirst(labels)}`,
+    missing.some(({ actionType }) => actionType === 'run-command')
+      ? 'name the folder of the programs in actions.commandDirectory, in settings.json of the data '
+        + 'directory, and start again'
+      : 'put the module back, or delete what runs it');
+}
+
+/** Finds the actions that the running server has switched off; null: none. */
+async function findSwitchedOffActions(server: RunningServer): Promise<DoctorFinding | null> {
   const switchedOff = expectObjects(await server.ask('/api/actions'))
     .filter(({ switchedOffUntil }) => typeof switchedOffUntil === 'string');
   if (switchedOff.length === 0) return null;
@@ -115,7 +132,7 @@ export function checkCommands(
   { context: { enterDataAsOwner }, settings: { actions } }: DoctorSubject,
 ): DoctorFinding {
   const { commandDirectory: path, workingDirectories } = actions;
-  if (path === null) return ok('actions.commandDirectory names no folder: no hook runs a command');
+  if (path === null) return ok('actions.commandDirectory names no folder: none can be run');
   enterDataAsOwner();
   try {
     const commands = listCommands({ path, workingDirectories });

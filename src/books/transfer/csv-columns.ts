@@ -149,10 +149,14 @@ function explainHeader(
   if (names.length === 1 && ownNames.some((name) => /[|:^]/.test(name))) {
     return 'cells must be separated by commas, semicolons or tabs';
   }
-  const repeatedContents = new Set(contents.filter((content, index) =>
-    content !== LEFT_OUT && contents.indexOf(content) !== index));
-  const problems = [...repeatedContents].map((content) =>
-    `the column \`${names[contents.indexOf(content)] ?? ''}\` stands twice`);
+  const firstNames = new Map<string, string>();
+  const repeatedNames = new Set<string>();
+  for (const [index, content] of contents.entries()) {
+    const firstName = firstNames.get(content);
+    if (firstName === undefined) firstNames.set(content, names[index] ?? '');
+    else if (content !== LEFT_OUT) repeatedNames.add(firstName);
+  }
+  const problems = [...repeatedNames].map((name) => `the column \`${name}\` stands twice`);
   const lowerNames = new Set(names.map((name) => name.toLowerCase()));
   const lostName = [...map.keys()].find((name) => !lowerNames.has(name));
   if (lostName !== undefined) {

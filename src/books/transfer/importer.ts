@@ -430,13 +430,16 @@ class NameCounts<Name extends string = string> {
 
 /** How often each name has occurred, and the first record with it. */
 class NamedRecords extends NameCounts {
-  readonly #first: Record<string, FirstRecord> = {};
+  readonly #first = new Map<string, FirstRecord>();
 
   get first(): FirstRecords {
-    return this.#first;
+    return Object.fromEntries(this.#first);
   }
 
   addAll(names: readonly string[], record: FirstRecord): void {
-    for (const name of names) this.#first[this.add(name)] ??= record;
+    for (const name of names) {
+      const countedName = this.add(name);
+      if (!this.#first.has(countedName)) this.#first.set(countedName, record);
+    }
   }
 }

@@ -21,7 +21,7 @@ import {
 } from './event-record.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
-import { findEmitProblem } from '../actions/event-name.ts';
+import { findEmitProblem, isSystemEventName } from '../actions/event-name.ts';
 import { encodePayload } from '../outgoing/encode-payload.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
@@ -200,7 +200,9 @@ export class EventPublisher implements AudienceFinder {
   ): EmittedEvent {
     const { payloadJson } = emission;
     const bytes = Buffer.byteLength(payloadJson);
-    this.#capacity.reserve(transaction, webhookIds.length, bytes, { webhookIds });
+    // An event of our own has no caller who would emit it again for the webhooks that have room.
+    this.#capacity.reserve(transaction, webhookIds.length, bytes,
+      isSystemEventName(emission.name) ? {} : { webhookIds });
     const head = createHead(emission, hops, webhookIds);
     const { identifier, createdAt, name } = head;
     transaction.put(eventCollection.name, identifier, encodeEvent(head, payloadJson));

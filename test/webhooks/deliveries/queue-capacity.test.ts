@@ -456,6 +456,23 @@ test('a webhook whose target is down leaves room to the others, and so do two', 
   assert.equal(await countAccepted(simulation, 'all.x', 1), 1);
 });
 
+test('an event of our own is not refused for a webhook with its part of the queue', async () => {
+  const simulation = new Simulation({ outgoing: { retrySchedule: [], maxPending: 20 } });
+  for (const [name, triggerEvents, target, rate] of [
+    ['acme', ['acme.*', 'delivery.failed'], UP, { limit: 1, seconds: 3600 }],
+    ['core', ['delivery.failed'], UP, null], ['bolt', ['bolt.*'], DOWN, null],
+  ] as const) {
+    await simulation.addHook(name, { name, triggerEvent: undefined, triggerEvents, rate }, target);
+  }
+  assert.ok(await countAccepted(simulation, 'acme.x', 20) < 20);
+  assert.equal(await countAccepted(simulation, 'bolt.x', 4), 4);
+  assert.deepEqual(simulation.webhooks.statistics().room.fullWebhooks.map(({ webhook }) => webhook),
+    ['acme']);
+  const delivered = await simulation.webhooks.deliveries.list(
+    { ...ALL_OUTGOING, event: 'delivery.failed', status: 'delivered' }, null, 10);
+  assert.equal(delivered.length, 4);
+});
+
 test('a webhook whose target is down leaves bytes to the others, also those that have failed',
   async () => {
     const simulation = await placeCustomers({ maxPendingBytes: 120_000, retrySchedule: [] });

@@ -35,8 +35,8 @@ const METADATA = 'metadata';
 /**
  * The book with digests of what the record says, where there is room. The book stays as it is where
  * `digestFormat` is null, or where a caller has something else in their place. `stored` is the book
- * before the import. What a source has changed, and a book that is filled does not take, has none: a
- * later import takes it.
+ * before the import. What a source has changed, and a book that is filled does not take, has none:
+ * a later import takes it.
  */
 export function putDigests(
   book: JsonObject, record: JsonObject,

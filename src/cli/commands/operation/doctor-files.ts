@@ -75,7 +75,10 @@ async function describeExpiry(expiresMs: number, nowMs: number): Promise<DoctorF
   return ok(`the certificate can be used until ${lastDay}, for ${daysLeft} days`);
 }
 
-/** Asks the server which actions are off, or not there; else looks at the modules, and loads none of them. */
+/**
+ * Asks the server which actions are off, or not there; else looks at the modules, and loads none of
+ * them.
+ */
 export async function checkActions(
   { context: { enterDataAsOwner }, settings: { actions }, getServer }: DoctorSubject,
 ): Promise<DoctorFinding> {

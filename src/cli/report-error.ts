@@ -11,7 +11,7 @@ import { escapeControls, escapeLines } from '../base/text/printable.ts';
 import { EXIT_DAMAGED, EXIT_FAILED, EXIT_USAGE } from './process/exit-code.ts';
 import { createPaint } from './terminal/colour.ts';
 import type { Io } from './terminal/process-io.ts';
-import { formatPriority } from './terminal/process-logger.ts';
+import { PRIORITIES, isStderrJournal } from './terminal/process-logger.ts';
 
 /** By the code of an error; of any other error it is `EXIT_FAILED`. */
 type ExitCodes = Partial<Record<ErrorCode, number>>;
@@ -36,7 +36,8 @@ export function reportError(
   const lines = redactUrls(explainFileError(thrown)).split('\n').map((line) => line.trim());
   const text = lines.filter((line) => line !== '').join(' ');
   const name = createPaint(io.stderr, io)('hookshelf:', 'bad');
-  io.stderr.write(`${formatPriority('error', io)}${name} ${escapeControls(text)}${hint}\n`);
+  const priority = isStderrJournal(io) ? PRIORITIES.error : '';
+  io.stderr.write(`${priority}${name} ${escapeControls(text)}${hint}\n`);
   if (isDebug && isError(thrown)) io.stderr.write(`${escapeLines(formatStack(thrown))}\n`);
   return (thrown instanceof AppError ? exitCodes[thrown.code] : undefined) ?? EXIT_FAILED;
 }

@@ -16,24 +16,25 @@ export function createProcessLogger(
   const isPretty = log.format === 'pretty' || (log.format === 'auto' && io.stderr.isTTY === true);
   const configuredIndex = LOG_LEVELS.findIndex((level) => level === log.level);
   const level = LOG_LEVELS[Math.max(configuredIndex, LOG_LEVELS.indexOf(lowest))] ?? lowest;
+  const isToJournal = isStderrJournal(io);
   return createLogger({
     level, format: isPretty ? 'pretty' : 'json', now: io.now,
-    write: (line, lineLevel) => io.stderr.write(formatPriority(lineLevel, io) + line),
+    write: (line, lineLevel) =>
+      io.stderr.write(isToJournal ? PRIORITIES[lineLevel] + line : line),
     ...onLine === undefined ? {} : { keep: onLine },
   });
 }
 
-const PRIORITIES: Readonly<Record<LogLevel, number>> = { error: 3, warning: 4, info: 6, debug: 7 };
+/** The prefix of a line for the journal, by its level. */
+export const PRIORITIES: Readonly<Record<LogLevel, string>> = {
+  error: '<3>', warning: '<4>', info: '<6>', debug: '<7>',
+};
 const STDERR = 2;
 
-/** The prefix of a line for the journal; '' where stderr is something else. */
-export function formatPriority(level: LogLevel, { environment }: Io): string {
+export function isStderrJournal({ environment }: Io): boolean {
   const stream = environment['JOURNAL_STREAM'];
+  if (stream === undefined) return false;
   // A program that our parent has started may have another stderr: systemd.exec(5).
-  return stream !== undefined && stream === identifyStderr() ? `<${PRIORITIES[level]}>` : '';
-}
-
-function identifyStderr(): string {
   const { dev, ino } = fstatSync(STDERR);
-  return `${dev}:${ino}`;
+  return stream === `${dev}:${ino}`;
 }

@@ -9,15 +9,14 @@ import {
   CATALOG_EVENTS, describeForeignName, isSystemEventName,
 } from '../../../webhooks/actions/event-name.ts';
 import { parseTemplate } from '../../../webhooks/outgoing/payload-template.ts';
+import { listWebhookTriggers } from '../../../webhooks/outgoing/token-holders.ts';
 
 const ENVELOPE_MEMBERS: readonly unknown[] = ['type', 'timestamp', 'data'];
 const BOOK_TRIGGERS: readonly unknown[] = [...CATALOG_EVENTS, 'book.*'];
 
 /** A sentence for each. `webhook` is one as callers see it. */
 export function listOutgoingSlips(webhook: JsonObject): string[] {
-  const { triggerEvent, triggerEvents } = webhook;
-  const triggers = (Array.isArray(triggerEvents) ? triggerEvents : [triggerEvent])
-    .filter((trigger) => typeof trigger === 'string');
+  const triggers = listWebhookTriggers(webhook);
   return [
     ...triggers.flatMap((trigger) => describeForeignName(trigger) ?? []),
     ...listMissingPaths(webhook, triggers),

@@ -28,17 +28,11 @@ export const INCOMING: WebhookKind = {
     withPreset({ ...clearOtherTarget(changes), ...changes }, current),
   resolveAddress: async (context, webhook) =>
     formatValue((await fetchExamples(context, webhook))['url']),
-  noteChange: async ({ output }, before, after) => {
-    if (after === null) return;
-    const problemsBefore = before === null ? [] : describeMissingSecret(before);
-    for (const sentence of describeMissingSecret(after)) {
-      if (!problemsBefore.includes(sentence)) output.note(sentence);
-    }
-  },
+  listProblems: describeMissingSecret,
 };
 
-/** What a webhook without a secret does with requests; empty: it has one. */
-function describeMissingSecret(webhook: JsonObject): string[] {
+/** Says what becomes of requests to a webhook without a secret; empty: it has one. */
+function describeMissingSecret(webhook: JsonObject): readonly string[] {
   const { hasSecret, verification = null } = webhook;
   if (hasSecret === true || verification !== null) return findWebhooksWithoutSecret([webhook]);
   return ['it has no secret: whoever knows its address can call it; '

@@ -31,13 +31,8 @@ export const OUTGOING: WebhookKind = {
     + 'an event until then makes no delivery for it, but outgoingwebhook:backfill can',
   resolveAddress: async (_, { httpMethod, targetUrl }) =>
     `${formatValue(httpMethod)} ${formatValue(targetUrl)}`,
-  noteChange: async (context, before, after) => {
-    const slipsBefore = before === null ? [] : listOutgoingSlips(before);
-    for (const slip of after === null ? [] : listOutgoingSlips(after)) {
-      if (!slipsBefore.includes(slip)) context.output.note(slip);
-    }
-    await noteBoundTokens(context, before, after);
-  },
+  listProblems: listOutgoingSlips,
+  noteChange: noteBoundTokens,
   describeSecret: ({ signing }, secret) => signing !== undefined || isStandardSecret(secret) ? null
     : 'the text of the secret is the key, as it does not begin with whsec_: libraries such as '
       + 'standardwebhooks and svix do not verify with it; outgoingwebhook:rotate-secret without '

@@ -1,5 +1,5 @@
 /**
- * What is likely a slip in an outgoing webhook, though the service takes it: anybody may emit
+ * Finds likely slips in an outgoing webhook that the service takes all the same: anybody may emit
  * events of any name, with any members. Pure.
  */
 import type { JsonPath } from '../../../base/json/path.ts';
@@ -14,8 +14,8 @@ import { listWebhookTriggers } from '../../../webhooks/outgoing/token-holders.ts
 const ENVELOPE_MEMBERS: readonly unknown[] = ['type', 'timestamp', 'data'];
 const BOOK_TRIGGERS: readonly unknown[] = [...CATALOG_EVENTS, 'book.*'];
 
-/** A sentence for each. `webhook` is one as callers see it. */
-export function listOutgoingSlips(webhook: JsonObject): string[] {
+/** Says each slip in a sentence. `webhook` is as callers see it. */
+export function listOutgoingSlips(webhook: JsonObject): readonly string[] {
   const triggers = listWebhookTriggers(webhook);
   return [
     ...triggers.flatMap((trigger) => describeForeignName(trigger) ?? []),
@@ -23,10 +23,10 @@ export function listOutgoingSlips(webhook: JsonObject): string[] {
   ];
 }
 
-/** Nobody knows the members of other events, nor what an action makes of one. */
+/** Nobody knows the members of other events, nor what an action makes of an event. */
 function listMissingPaths(
   { payloadTemplate, contentType, actionConfiguration }: JsonObject, triggers: readonly string[],
-): string[] {
+): readonly string[] {
   if (typeof payloadTemplate !== 'string' || (actionConfiguration ?? null) !== null) return [];
   const isOfBooks = triggers.every((trigger) => BOOK_TRIGGERS.includes(trigger));
   if (triggers.length === 0 || !isOfBooks && !triggers.every(isSystemEventName)) return [];

@@ -29,6 +29,8 @@ export type WebhookKind = {
   readonly wholeMembers: readonly string[];
   /** Adds to requested changes what follows from them. */
   readonly completeChanges?: (changes: JsonObject, current: JsonObject) => JsonObject;
+  /** Says what is likely wrong with a webhook: a change tells what was not so before it. */
+  readonly listProblems: (webhook: JsonObject) => readonly string[];
   /** Tells people what follows from a change; null stands for a webhook that is not there. */
   readonly noteChange?: (
     context: CommandContext, before: JsonObject | null, after: JsonObject | null,
@@ -58,6 +60,7 @@ async function create(context: CommandContext, kind: WebhookKind): Promise<void>
   const webhook = await createRecord(context, resource, { ...members, ...toSecretMember(secret) });
   await printWebhook(context, kind, 'created', webhook, secret);
   noteSecret(context, kind, webhook, secret);
+  noteProblems(context, kind, null, webhook);
   await kind.noteChange?.(context, null, webhook);
 }
 
@@ -80,6 +83,7 @@ async function update(context: CommandContext, kind: WebhookKind): Promise<void>
     await updateRecord(context, resource, identifier, { current, changes, wholeMembers });
   await printWebhook(context, kind, 'updated', webhook, secret);
   noteSecret(context, kind, webhook, secret);
+  noteProblems(context, kind, current.record, webhook);
   await kind.noteChange?.(context, current.record, webhook);
 }
 
@@ -205,6 +209,16 @@ function noteSecret(
 ): void {
   const note = secret === null ? null : describeSecret?.(webhook, secret.secret) ?? null;
   if (note !== null) output.note(note);
+}
+
+function noteProblems(
+  { output }: CommandContext, { listProblems }: WebhookKind,
+  before: JsonObject | null, after: JsonObject,
+): void {
+  const problemsBefore = before === null ? [] : listProblems(before);
+  for (const problem of listProblems(after)) {
+    if (!problemsBefore.includes(problem)) output.note(problem);
+  }
 }
 
 /**

@@ -13,13 +13,13 @@ import { createPaint } from './terminal/colour.ts';
 import type { Io } from './terminal/process-io.ts';
 import { PRIORITIES, isStderrJournal } from './terminal/process-logger.ts';
 
-/** By the code of an error; of any other error it is `EXIT_FAILED`. */
+/** Exit codes by the codes of errors; after any other error it is `EXIT_FAILED`. */
 type ExitCodes = Partial<Record<ErrorCode, number>>;
 
 const EXIT_CODES: ExitCodes = { usage: EXIT_USAGE };
 /**
- * Those of a server that does not start. An error with a code of its own comes again at each start:
- * a supervisor need not try. `invalid` and `malformed` are about the file of `--apply`.
+ * The exit codes of a server that does not start. An error with a code of its own comes again at
+ * each start: a supervisor need not try. `invalid` and `malformed` are about the file of `--apply`.
  */
 export const START_EXIT_CODES: ExitCodes = {
   ...EXIT_CODES, invalid: EXIT_USAGE, malformed: EXIT_USAGE, damaged: EXIT_DAMAGED,

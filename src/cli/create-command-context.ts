@@ -201,7 +201,8 @@ async function openDirectoryApiClient(
   const isDryRun = makesData && args.has('dry-run');
   // A dry run works without a data directory, and makes none.
   const isTemporary = isDryRun && isMissingOrEmpty(context.enterDataAsOwner());
-  const mayBeMissing = isTemporary || (makesData && !isDryRun);
+  const changesData = makesData && !isDryRun;
+  const mayBeMissing = isTemporary || changesData;
   const data = mayBeMissing ? context.enterDataAsOwner() : context.enterExistingDataAsOwner();
   const options = {
     settings, io, modules,
@@ -212,14 +213,13 @@ async function openDirectoryApiClient(
     findOwner: () => findOwner(data),
     async openLocalApp() {
       if (isTemporary) return openTemporaryApp(options);
-      const names = listNames(data);
-      const isNew = makesData && names === null;
-      if (makesData && !isDryRun && names?.includes(COPY_NOTE_NAME) === true) {
+      const names = changesData ? listNames(data) : [];
+      if (names?.includes(COPY_NOTE_NAME) === true) {
         context.output.note(`${data} was made by data:follow (${COPY_NOTE_NAME}), which refuses it `
           + 'once something is written there: write on the server instead');
       }
       const app = await openLocalApp({ ...options, data });
-      if (isNew) context.output.note(`made a new data directory at ${data}`);
+      if (names === null) context.output.note(`made a new data directory at ${data}`);
       return app;
     },
     onWait: (reason) => noteWait(context, reason),

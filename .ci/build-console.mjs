@@ -8,11 +8,11 @@
 // modules. A part is in one file, which leaves the part's exports in `window.parts`, by the name of
 // the part, where the other files find them.
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { computeData } from './computed-data.mjs';
-import { replaceFiles } from './replace-files.mjs';
+import { removeOthers, replaceFiles } from './replace-files.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const SCREENS = 'src/console/screens';
@@ -118,9 +118,8 @@ function hashOf(text) {
 }
 
 /** Scripts of the build before go: they have other names. The page is written last. */
-function writeFiles(folder, files) {
-  replaceFiles([...files].map(([name, text]) => [join(folder, name), text]));
-  for (const name of readdirSync(folder)) {
-    if (!files.has(name)) rmSync(join(folder, name));
-  }
+function writeFiles(folder, texts) {
+  const files = [...texts].map(([name, text]) => [join(folder, name), text]);
+  replaceFiles(files);
+  removeOthers(folder, files);
 }

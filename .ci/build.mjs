@@ -2,7 +2,7 @@
 // library; they share what lies in dist/chunks. dist/console is the console
 // (build-console.mjs).
 // Types are neither checked nor written here: `npm run types` writes dist/types.
-import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { buildConsole } from './build-console.mjs';
@@ -10,7 +10,7 @@ import { defineCommit } from './commit.mjs';
 import { computeData } from './computed-data.mjs';
 import { joinLateModules } from './late-modules.mjs';
 import { withLinesOnly } from './line-maps.mjs';
-import { replaceFiles } from './replace-files.mjs';
+import { removeOthers, replaceFiles } from './replace-files.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -50,11 +50,12 @@ export async function buildProgram(folder, edit) {
   const files = outputFiles.map(({ path, text, contents }) =>
     [path, path.endsWith('.map') ? withLinesOnly(text) : contents]);
   const chunks = join(folder, 'chunks');
+  const isChunk = ([path]) => dirname(path) === chunks;
   // A program that starts meanwhile finds the chunks of the main file that it reads.
-  const [inChunks, others] = [true, false].map((isChunk) =>
-    files.filter(([path]) => (dirname(path) === chunks) === isChunk));
-  replaceFiles([...inChunks, ...others]);
-  if (removeOthers(chunks, new Set(files.map(([path]) => path)))) {
+  replaceFiles(files.filter(isChunk));
+  replaceFiles(files.filter((file) => !isChunk(file)));
+  // The chunks of the build before have other names.
+  if (removeOthers(chunks, files)) {
     // Code that Node has kept of them (cli/process/compile-cache.ts).
     rmSync(join(folder, 'cache'), { recursive: true, force: true });
   }
@@ -66,12 +67,4 @@ function editSources(edit) {
       ({ contents: edit(readFileSync(path, 'utf8'), path), loader: 'ts' }));
   };
   return { name: 'edit-sources', setup };
-}
-
-/** The chunks of the build before have other names. Tells whether there were any. */
-function removeOthers(folder, written) {
-  const others = readdirSync(folder).map((name) => join(folder, name))
-    .filter((path) => !written.has(path));
-  for (const path of others) rmSync(path);
-  return others.length > 0;
 }

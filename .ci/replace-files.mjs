@@ -1,5 +1,5 @@
-// Writes the files of a build over those of the build before, from which programs may be running: a
-// file that is the same stays, another takes the place of the old one whole, and others are removed.
+// Writes the files of a build over those of the build before, from which programs may be running:
+// a file that is the same stays, another takes the place of the old one whole, others are removed.
 import {
   mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync,
 } from 'node:fs';

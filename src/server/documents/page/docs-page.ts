@@ -87,8 +87,8 @@ export function renderChapter(
   { name, title }: ChapterView, text: string, chapters: readonly ChapterView[],
 ): string {
   const html = renderMarkdown(text);
-  const headings = [...html.matchAll(/<h2 (id="[^"]*")>(.*?)<\/h2>/g)].map(([, id = '', heading]) =>
-    `<li><a href="#${id.slice('id="'.length)}>${heading}</a></li>`);
+  const headings = [...html.matchAll(/<h2 id="([^"]*)">(.*?)<\/h2>/g)]
+    .map(([, anchor, heading]) => `<li><a href="#${anchor}">${heading}</a></li>`);
   const links = chapters.map((chapter) => chapter.name !== name
     ? `<li><a href="${chapter.name}">${escapeHtml(chapter.title)}</a></li>`
     : `<li class="here"><a href="${name}" aria-current="page">${escapeHtml(title)}</a>`
@@ -103,7 +103,7 @@ ${html}
 </div>`);
 }
 
-/** What a search has found, for `GET /docs`. Its links are relative, too. */
+/** The sections that a search has found, as a page for `GET /docs`, with relative links, too. */
 export function renderFindings(
   words: string, sections: readonly SectionView[], chapters: readonly ChapterView[],
 ): string {

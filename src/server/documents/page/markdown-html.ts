@@ -7,7 +7,7 @@ import { escapeHtml, renderCode, renderTable } from './html.ts';
 
 /** Code in these languages is no input to copy: it shows what is printed. */
 const SHOWN_LANGUAGES = ['console', 'text'];
-/** Behind the language may stand a word for the tests of the manual. */
+/** A word for the tests of the manual may stand behind the language. */
 const FENCE = /^```(\w*)(?: \w+)?$/;
 const HEADING = /^(#{1,4}) (.*)$/;
 const TABLE_RULE = /^\|(?: *:?-+:? *\|)+$/;
@@ -33,8 +33,9 @@ function renderBlocks(lines: readonly string[]): string {
 function findBlockEnd(lines: readonly string[], start: number): number {
   const line = lines[start] ?? '';
   const findNext = (isNext: (line: string, index: number) => boolean): number => {
-    const index = lines.findIndex((one, position) => position > start && isNext(one, position));
-    return index < 0 ? lines.length : index;
+    let index = start + 1;
+    while (index < lines.length && !isNext(lines[index] ?? '', index)) index += 1;
+    return index;
   };
   if (line === '' || HEADING.test(line)) return start + 1;
   if (FENCE.test(line)) return Math.min(findNext((one) => one === '```') + 1, lines.length);
@@ -95,7 +96,7 @@ function splitRow(row: string): readonly string[] {
     .map((cell) => renderInline(cell.trim().replaceAll('\\|', '|')));
 }
 
-/** What is not text, by how it begins. Each pattern is tried where the one before has not fit. */
+/** Elements within a text, by how they begin. The first pattern that fits is taken. */
 const INLINE: readonly (readonly [RegExp, (...parts: readonly string[]) => string])[] = [
   [/``(.+?)``/y, (code) => `<code>${escapeHtml(code.trim())}</code>`],
   [/`([^`]+)`/y, (code) => `<code>${escapeHtml(code)}</code>`],

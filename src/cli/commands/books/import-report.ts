@@ -162,7 +162,7 @@ export class ImportReport {
   addResult(result: JsonObject): void {
     if (result['status'] === undefined) {
       if (result['imported'] !== undefined) this.#totals = result;
-      // The rest of the first line `begin` has said.
+      // `begin` has told the rest of the first line.
       else if (isJsonObject(result['columns'])) this.#reportColumns(result['columns']);
       return;
     }
@@ -277,31 +277,18 @@ export class ImportReport {
       this.#output.note(
         `${formatOtherType(type, count)}: --all-types takes ${count === 1 ? 'it' : 'them'}`);
     }
-    for (const [name, count] of countsOf(totals['replacedMembers'])) {
-      const first = this.#formatFirstOf(name, count, totals['firstReplaced']);
-      const remedy = COMBINED_MEMBERS.includes(name) ? '; --on-match fill adds instead' : '';
-      this.#output.note(`replaced: ${name} in ${formatBooks(count)}${first}${remedy}`);
-    }
-    for (const [name, count] of countsOf(totals['keptMembers'])) {
-      const first = this.#formatFirstOf(name, count, totals['firstKept']);
-      this.#output.note(`kept: ${name} in ${formatBooks(count)}${first}: it is too long to be `
-        + 'kept beside what the file says, which is in metadata.source instead');
-    }
+    this.#noteMembers('replaced', formatBooks, totals['replacedMembers'], totals['firstReplaced'],
+      (name) => COMBINED_MEMBERS.includes(name) ? '; --on-match fill adds instead' : '');
+    this.#noteMembers('kept', formatBooks, totals['keptMembers'], totals['firstKept'], () =>
+      ': it is too long to be kept beside what the file says, which is in metadata.source instead');
     const isNested = NESTED_FORMATS.has(String(this.#file['format']));
-    for (const [name, count] of countsOf(totals['leftOut'])) {
-      const first = this.#formatFirstOf(name, count, totals['firstLeftOut']);
-      const reason = READING_DATES.includes(name) ? "contradicts the book's other date"
-        : `too long${isNested ? ' or nested too deep' : ''}`;
-      this.#output.note(`left out: ${name} in ${formatRecords(count)}${first}: ${reason}`);
-    }
-    for (const [name, count] of countsOf(totals['putAside'])) {
-      const first = this.#formatFirstOf(name, count, totals['firstPutAside']);
-      const place = this.#file['format'] === 'csv' ? 'metadata' : 'metadata.source';
-      const reason = READING_DATES.includes(name)
-        ? 'not valid, or not of the last reading' : 'not valid';
-      this.#output.note(
-        `put aside: ${name} in ${formatRecords(count)}${first}: ${reason}; see ${place}`);
-    }
+    this.#noteMembers('left out', formatRecords, totals['leftOut'], totals['firstLeftOut'],
+      (name) => READING_DATES.includes(name) ? ": contradicts the book's other date"
+        : `: too long${isNested ? ' or nested too deep' : ''}`);
+    const place = this.#file['format'] === 'csv' ? 'metadata' : 'metadata.source';
+    this.#noteMembers('put aside', formatRecords, totals['putAside'], totals['firstPutAside'],
+      (name) => `: not valid${READING_DATES.includes(name) ? ', or not of the last reading' : ''}; `
+        + `see ${place}`);
     for (const [name, count] of countsOf(totals['ownColumns'])) {
       this.#output.note(`kept in metadata: ${quote(name)} in ${formatRecords(count)}, a column `
         + 'that the catalog does not know: --column says what it is');
@@ -316,10 +303,20 @@ export class ImportReport {
     }
   }
 
-  /** `, the first is "Emma" (line 12)`; '' where the records have no lines. */
-  #formatFirstOf(name: string, count: number, firstRecords: JsonValue | undefined): string {
-    const first = isJsonObject(firstRecords) ? firstRecords[name] : undefined;
-    return isJsonObject(first) && !this.#isOfMetadata ? `, ${formatFirst(count, first)}` : '';
+  /**
+   * Notes of each member that is counted how often, and the first record, where records have lines:
+   * `kept: reading.review in 1 book, it is "Emma" (line 12)`, with the end of `describe` behind it.
+   */
+  #noteMembers(
+    verb: string, formatCount: (count: number) => string, counts: JsonValue | undefined,
+    firstRecords: JsonValue | undefined, describe: (name: string) => string,
+  ): void {
+    for (const [name, count] of countsOf(counts)) {
+      const record = isJsonObject(firstRecords) ? firstRecords[name] : undefined;
+      const first =
+        isJsonObject(record) && !this.#isOfMetadata ? `, ${formatFirst(count, record)}` : '';
+      this.#output.note(`${verb}: ${name} in ${formatCount(count)}${first}${describe(name)}`);
+    }
   }
 
   /**

@@ -1,7 +1,7 @@
 // `npm run types`: checks src and writes dist/types, the declarations that dist/index.d.ts leads to.
 // The compiler writes those of every module, where it finds them the next time; of what nobody can
 // import the package holds none, nor the comments over whole modules, which are for who changes them.
-// Of an inner module they get the types alone, so the comments on its functions go: 11 kB packed.
+// Importers get the types alone of an inner module, so the comments on its functions go: 11 kB.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';

@@ -201,7 +201,7 @@ test('webhooks of a file are made of a list of Windows, kept in a fresh clone, a
   assert.doesNotMatch(readFileSync(join(folder, 'customers.tsv'), 'utf8'), /acme/);
   assert.deepEqual(readdirSync(join(folder, 'secrets')).sort(), ['bolt', 'corp', 'last']);
   assert.match(shell('sh customers.sh --prune').stdout, /= 2 unchanged\n$/);
-  // One of another call that has come to an end half way.
+  // The webhook is gone already, as after a call that has failed half way.
   shell('hookshelf outgoingwebhook:delete customer-bolt');
   assert.equal(run('# leave', 'bolt').status, 0);
   assert.deepEqual(readdirSync(join(folder, 'secrets')), ['corp', 'last']);

@@ -163,7 +163,7 @@ export class HttpExchange implements Exchange {
     const closesConnection =
       mustCloseUnread || this.#context.isDraining || endsConnection(this.request);
     const headerText = this.#beginResponse(headers, contentLength, closesConnection);
-    // What succeeded is logged as such, though nobody learns of it.
+    // A success is logged as such, though its caller does not learn of it.
     if (response.destroyed && status >= 400) return this.#finishAbandoned();
     if (mustCloseUnread) {
       this.#sendBeforeDiscarding(status, headerText, body);

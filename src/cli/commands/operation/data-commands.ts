@@ -36,7 +36,7 @@ import { withDirectoryLock } from './directory-lock.ts';
 // A live server may remove a file by a compaction while it is read; all is read again then.
 const LIVE_ATTEMPTS_MAX = 3;
 
-/** A person's own files in a data directory, where they may lie. */
+/** Files and folders of the user's own that a data directory may hold, and a backup does not. */
 const NOT_BACKED_UP = ['settings.json', 'actions'];
 
 /** The ends of the names of archives of other kinds, which we do not write. */

@@ -76,8 +76,8 @@ async function describeExpiry(expiresMs: number, nowMs: number): Promise<DoctorF
 }
 
 /**
- * Asks the server which actions are off, or not there; else looks at the modules, and loads none of
- * them.
+ * Asks the server which actions are missing or switched off. Where none runs, looks at the modules
+ * and loads none of them.
  */
 export async function checkActions(
   { context: { enterDataAsOwner }, settings: { actions }, getServer }: DoctorSubject,
@@ -101,7 +101,7 @@ export async function checkActions(
   }
 }
 
-/** Finds the first configurations whose action the running server does not have; null: none. */
+/** Finds configurations whose action the running server does not have; null: there are none. */
 async function findMissingActions(server: RunningServer): Promise<DoctorFinding | null> {
   const [actions, configurations] = await Promise.all([
     server.ask('/api/actions'), server.ask('/api/action-configurations?limit=1000'),

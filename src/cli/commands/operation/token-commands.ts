@@ -194,8 +194,8 @@ async function fetchSettings(context: CommandContext): Promise<Settings> {
 }
 
 /**
- * Says how many webhooks the tokens are for now, which of these other tokens see, too, and what a
- * holder who sets targets reads.
+ * Says how many webhooks the tokens are for now, which of these webhooks other tokens see, too, and
+ * what the holder of a token with the scope `write` reads, who sets targets.
  */
 async function describeBindings(
   context: CommandContext, bodies: readonly JsonObject[], others: readonly JsonObject[],

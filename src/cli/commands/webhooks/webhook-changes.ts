@@ -121,7 +121,7 @@ async function setEnabled(
 
 /**
  * `<resource>:rotate-secret`: sets the secret of `--secret-file`, else one that the service
- * generates. That is printed this once, and alone on standard output, for a file.
+ * generates. A generated secret is printed only now, and alone on standard output, for a file.
  */
 async function rotateSecret(
   context: CommandContext, kind: WebhookKind,

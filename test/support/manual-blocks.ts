@@ -115,6 +115,8 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/"bytes":\d+/g, '"bytes":<n>'],
   [/\b\d+ bytes\b/g, '<n> bytes'],
   [/\b(pid|process) \d+/g, '$1 <pid>'],
+  // A build in a checkout names its commit, one without git does not.
+  [/\b(\d+\.\d+\.\d+(?:-[a-z]+)?)\+[0-9a-f]{12}(?:-dirty)?/g, '$1'],
   [/\bNode v?\d+\.\d+\.\d+/g, 'Node <version>'],
   // Columns are as wide as what stands in them.
   [/ {2,}/g, '  '],

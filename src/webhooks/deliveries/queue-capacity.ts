@@ -253,16 +253,17 @@ export class QueueCapacity {
     const waitingCount =
       this.#counts.pending + this.#fanOuts.unwrittenCount + this.#delayedEvents.size;
     const share = isBound ? BOUND_SHARE : 1;
-    const portion = isBound ? 'half of ' : '';
     const pendingMax = Math.floor(this.#pendingMax * share);
     if (waitingCount + reserved.count + count > pendingMax) {
-      return `${pendingMax} wait (${portion}outgoing.maxPending)`;
+      return `${pendingMax} wait (${isBound ? 'half of ' : ''}outgoing.maxPending)`;
     }
     const missingBytes =
       this.#computeMissingBytes(count, bytes, reserved.bytes, this.#bytesMax * share);
     if (bytes === 0 || missingBytes <= 0) return null;
-    return `${this.#bytes} bytes wait or have failed and are kept `
-      + `(${portion}outgoing.maxPendingBytes: ${this.#bytesMax})`;
+    // The sum tells what waits for others.
+    return isBound ? `half of outgoing.maxPendingBytes (${this.#bytesMax}) is taken`
+      : `${this.#bytes} bytes wait or have failed and are kept `
+        + `(outgoing.maxPendingBytes: ${this.#bytesMax})`;
   }
 
   #computeMissingBytes(

@@ -39,6 +39,15 @@ export function mayShareName(left: string, right: string): boolean {
   return left === right || includesNames(left, right) || includesNames(right, left);
 }
 
+/** Lists all patterns that match a name, or all names of another pattern, which is among them. */
+export function listPatternsOf(name: string): readonly string[] {
+  const patterns = [EVERY_EVENT];
+  for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
+    patterns.push(name.slice(0, dot + 1) + EVERY_EVENT);
+  }
+  return patterns;
+}
+
 /** Whether a pattern matches all names of another. A `*` alone begins as all do. */
 function includesNames(pattern: string, other: string): boolean {
   if (!pattern.endsWith(EVERY_EVENT)) return false;

@@ -39,3 +39,26 @@ export function createBindingTest(
   return ({ identifier, name }) => names.has(identifier) || (name !== undefined
     && (names.has(name) || beginnings.some((beginning) => name.startsWith(beginning))));
 }
+
+/**
+ * The webhooks that each entry of some bindings has. Names and beginnings are looked up: to test
+ * each webhook with each binding takes a quarter of a second for a thousand of both.
+ */
+export function indexByEntry<Webhook>(
+  entries: readonly string[], webhooks: readonly Webhook[],
+  toBoundWebhook: (webhook: Webhook) => BoundWebhook,
+): ReadonlyMap<string, readonly Webhook[]> {
+  const index = new Map<string, Webhook[]>(entries.map((entry) => [entry, []]));
+  const lengths = new Set(entries.filter((entry) => entry.endsWith('*'))
+    .map((entry) => entry.length - 1));
+  for (const webhook of webhooks) {
+    const { identifier, name } = toBoundWebhook(webhook);
+    index.get(identifier)?.push(webhook);
+    if (name === undefined) continue;
+    if (name !== identifier) index.get(name)?.push(webhook);
+    for (const length of lengths) {
+      if (length <= name.length) index.get(`${name.slice(0, length)}*`)?.push(webhook);
+    }
+  }
+  return index;
+}

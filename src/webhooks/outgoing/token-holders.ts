@@ -2,11 +2,13 @@
  * Which webhooks the tokens of customers see, and which of these hear what is meant for others.
  * Commands and the plan of an apply say so in the same words. Pure.
  */
-import { EVERY_EVENT, mayShareName } from '../../base/event-name.ts';
+import { EVERY_EVENT, listPatternsOf, mayShareName } from '../../base/event-name.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { joinFirst } from '../../base/text/error-message.ts';
-import { createBindingTest } from '../../base/webhook-binding.ts';
+import {
+  createBindingTest, indexByEntry, type BoundWebhook,
+} from '../../base/webhook-binding.ts';
 import { SYSTEM_EVENTS } from '../actions/event-name.ts';
 
 /** A token, as the API has it or as it is stored. */
@@ -63,26 +65,45 @@ export function describeShared(
  * there are none. A token that sees both, such as that of the support, speaks for its holder alone.
  */
 export function describeUnconditional(holders: Holders, isSubject = ALL): string | null {
-  const nameSetsByTrigger = new Map<string, ReadonlySet<string>[]>();
-  for (const [webhook, names] of holders) {
-    for (const trigger of listWebhookTriggers(webhook)) {
-      const nameSets = nameSetsByTrigger.get(trigger);
-      if (nameSets === undefined) nameSetsByTrigger.set(trigger, [names]);
-      else nameSets.push(names);
-    }
-  }
-  const triggers = [...nameSetsByTrigger];
+  const listSharers = indexTriggers(holders);
   const labels = [...holders].flatMap(([webhook, names]) => {
     if (!isSubject(webhook) || isJsonObject(webhook['when'])) return [];
-    const isForeign = (otherNames: ReadonlySet<string>): boolean =>
-      [...names].some((name) => !otherNames.has(name));
     const trigger = listWebhookTriggers(webhook).find((one) => hearsSystemEvents(one)
-      || triggers.some(([other, nameSets]) =>
-        mayShareName(one, other) && nameSets.some(isForeign)));
+      || listSharers(one).some((commonNames) => [...names].some((name) => !commonNames.has(name))));
     return trigger === undefined ? [] : [`${formatLabel(webhook)} (${trigger})`];
   });
   return labels.length === 0 ? null
     : `webhooks without a condition hear what is not for their token alone: ${joinFirst(labels)}`;
+}
+
+/**
+ * Returns a function that lists, for a trigger, the names of tokens that see all webhooks of
+ * triggers that may hear the same: a set for each pattern that includes it, and one for what it
+ * includes. To compare each trigger with each took 2.4 s with 500 webhooks of 20 triggers.
+ */
+function indexTriggers(
+  holders: Holders,
+): (trigger: string) => readonly ReadonlySet<string>[] {
+  const ofTriggers = new Map<string, ReadonlySet<string>>();
+  const withinPatterns = new Map<string, ReadonlySet<string>>();
+  const addNames = (
+    sets: Map<string, ReadonlySet<string>>, key: string, names: ReadonlySet<string>,
+  ): void => {
+    const commonNames = sets.get(key);
+    if (commonNames?.size === 0) return;
+    sets.set(key, commonNames === undefined ? names
+      : new Set([...commonNames].filter((name) => names.has(name))));
+  };
+  for (const [webhook, names] of holders) {
+    for (const trigger of listWebhookTriggers(webhook)) {
+      addNames(ofTriggers, trigger, names);
+      for (const pattern of listPatternsOf(trigger)) addNames(withinPatterns, pattern, names);
+    }
+  }
+  return (trigger) => [
+    ...[trigger, ...listPatternsOf(trigger)].map((one) => ofTriggers.get(one)),
+    withinPatterns.get(trigger),
+  ].filter((names) => names !== undefined);
 }
 
 /**
@@ -96,9 +117,11 @@ function hearsSystemEvents(trigger: string): boolean {
 export function findHolders(
   webhooks: readonly JsonObject[], tokens: readonly TokenBinding[],
 ): Holders {
+  const entries = tokens.flatMap((token) => listEntries(token.webhooks));
+  const byEntry = indexByEntry(entries, webhooks, toBoundWebhook);
   const holders = new Map<JsonObject, Set<string>>();
   for (const token of tokens) {
-    for (const webhook of selectBound(webhooks, token.webhooks)) {
+    for (const webhook of listEntries(token.webhooks).flatMap((one) => byEntry.get(one) ?? [])) {
       holders.set(webhook, (holders.get(webhook) ?? new Set()).add(JSON.stringify(token.name)));
     }
   }
@@ -117,10 +140,18 @@ export function listWebhookTriggers(
 export function selectBound(
   webhooks: readonly JsonObject[], entries: TokenBinding['webhooks'] | undefined,
 ): readonly JsonObject[] {
-  const isBound = createBindingTest(Array.isArray(entries) ? entries.map(String) : []);
-  return webhooks.filter(({ identifier, name }) => isBound({
+  const isBound = createBindingTest(listEntries(entries));
+  return webhooks.filter((webhook) => isBound(toBoundWebhook(webhook)));
+}
+
+function listEntries(entries: TokenBinding['webhooks'] | undefined): readonly string[] {
+  return Array.isArray(entries) ? entries.map(String) : [];
+}
+
+function toBoundWebhook({ identifier, name }: JsonObject): BoundWebhook {
+  return {
     identifier: String(identifier), name: typeof name === 'string' ? name : undefined,
-  }));
+  };
 }
 
 function formatLabel({ name, identifier }: JsonObject): string {

@@ -93,3 +93,15 @@ for (const [name, tokens, support, shared] of [
     ]);
   });
 }
+
+test('many webhooks and tokens are compared in time that grows as they do', () => {
+  const names = Array.from({ length: 4000 }, (_, index) => `customer-${index}`);
+  const manyHooks = names.map((name) => ({
+    identifier: name, name, triggerEvents: [1, 2, 3, 4, 5].map((part) => `${name}.${part}.*`),
+  }));
+  const manyTokens = names.map((name) => ({ name, webhooks: [name, `${name}.*`] }));
+  const start = process.cpuUsage();
+  assert.equal(describeUnconditional(findHolders(manyHooks, manyTokens)), null);
+  // Each with each takes a minute.
+  assert.ok(process.cpuUsage(start).user < 5_000_000);
+});

@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 const root = resolve(import.meta.dirname, '..');
 // The options of commands: the parameters and schemas of routes, which they follow from, are a third
 // of what a command would load. And names and labels of the console, whose page has no more of the program.
-const COMPUTED = /\/(route-options|book-labels|column-names)\.ts$/;
+const COMPUTED = /\/(route-options|book-labels|book-choices)\.ts$/;
 
 const texts = new Map();
 

@@ -9,8 +9,8 @@ import { formatCount } from '../../base/format.ts';
 import { appendQuery, type Query } from '../../base/screen-address.ts';
 import type { FilterForm } from '../../parts/lists/filter-form.ts';
 import { showFailureIn } from '../../parts/notice.ts';
+import { bookFacets } from './book-choices.ts';
 import { formatFacetValue, isValueChosen, toggleValue } from './book-filters.ts';
-import { bookFacets } from '../../base/book-labels.ts';
 
 type FacetCount = { readonly value: string; readonly count: number };
 export type FacetsResponse = {

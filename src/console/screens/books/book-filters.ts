@@ -2,11 +2,12 @@
  * The filters of the list of books, the facets by whose values books are chosen, and buttons that
  * take chosen values away.
  */
+import { valueLabels } from '../../base/book-labels.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatStars } from '../../base/format.ts';
 import type { Query } from '../../base/screen-address.ts';
 import { sortFilter, type FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
-import { facetFilters, sortLabels, valueLabels } from '../../base/book-labels.ts';
+import { facetFilters, sortLabels } from './book-choices.ts';
 
 type ChosenFilter = { readonly label: string; readonly remove: () => void };
 

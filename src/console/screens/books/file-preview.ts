@@ -9,7 +9,7 @@ import { formatPlace } from '../../base/field-problem.ts';
 import { readLines } from '../../base/file-transfer.ts';
 import { stackedTable } from '../../parts/tables.ts';
 import type { FileColumns } from '../../../books/transfer/csv-columns.ts';
-import { columnNames } from './column-names.ts';
+import { columnNames } from './book-choices.ts';
 import {
   formatSource, parseChecked, parseSource, tabulateChecked, type CheckedRecord, type FileSource,
 } from './import-outcome.ts';

@@ -7,7 +7,7 @@ import { listenToChanges } from '../../base/change-stream.ts';
 import { heading, openOnDemand } from '../screen.ts';
 import { emptyState, showNotice } from '../notice.ts';
 import { asyncButton } from '../buttons.ts';
-import { openBulkDialog, type BulkOptions } from './bulk-dialog.ts';
+import type { BulkOptions, openBulkDialog } from './bulk-dialog.ts';
 import { FilterForm, type FilterSpec } from './filter-form.ts';
 import { JobWatch } from './job-watch.ts';
 import { PagedList } from './paged-list.ts';
@@ -50,6 +50,7 @@ type LiveListOptions<Item extends LiveItem> = {
 type ListBulk = Omit<BulkOptions, 'filter' | 'criteria' | 'nouns'> & {
   /** The kind of its jobs. */
   readonly job: string;
+  readonly loadDialog: () => Promise<typeof openBulkDialog>;
   /** Says why a job cannot choose by these filters; null: it can. None can search. */
   readonly findObstacle: (query: Readonly<Record<string, string>>) => string | null;
 };
@@ -160,7 +161,7 @@ function createResend(
   container: HTMLElement, bulk: ListBulk & Pick<BulkOptions, 'nouns'>, filters: FilterForm,
   onEnd: () => void,
 ): { readonly button: HTMLElement; readonly job: JobWatch } {
-  const { job: kind, findObstacle } = bulk;
+  const { job: kind, findObstacle, loadDialog } = bulk;
   const job = new JobWatch({ kind, verbs: ['Sending again', 'Sent again'], onEnd });
   const button = asyncButton('Send many again…', async () => {
     const filter = filters.readQuery();
@@ -168,7 +169,8 @@ function createResend(
       ? 'Many are chosen by the other filters: empty “Search” and “Where” first.'
       : findObstacle(filter);
     if (obstacle !== null) return showNotice(obstacle, 'bad');
-    await openBulkDialog(
+    const openDialog = await loadDialog();
+    await openDialog(
       container, { ...bulk, filter, criteria: filters.describe() }, (id) => job.watch(id));
   });
   return { button, job };

@@ -77,6 +77,7 @@ export const deliveriesScreen: Screen = {
       readNote: noteFailing,
       bulk: {
         path: '/api/deliveries/resend', command: 'delivery:resend', job: 'delivery-resend',
+        loadDialog: async () => (await loadScript('records')).openBulkDialog,
         findObstacle: ({ kind }) => kind === undefined ? null
           : 'Those of webhooks and forwards are sent again together: choose no “Kind” first. A '
             + 'route runs again with its request.',

@@ -63,6 +63,7 @@ export const requestsScreen: Screen = {
       readNote: noteUnlisted,
       bulk: {
         path: '/api/requests/replay', command: 'request:replay', job: 'request-replay',
+        loadDialog: async () => (await loadScript('records')).openBulkDialog,
         findObstacle({ status, eventId }) {
           if (status === 'rejected') return 'Of rejected requests, each is sent again by itself.';
           return eventId === undefined ? null

@@ -17,14 +17,16 @@ type ChartSeries = {
   readonly tone: 'good' | 'bad' | 'waiting';
   /** One for each interval. */
   readonly values: readonly number[];
-  /** The list of what is counted, by its screen and filters: its figure leads there. */
-  readonly list?: readonly [screen: string, query: Query];
+  /** The filters that choose it in the list of what is counted: its figure leads there. */
+  readonly query: Query;
 };
 
 type ChartOptions = {
   readonly title: string;
   /** The things that are counted: `requests`. */
   readonly noun: string;
+  /** The list of what is counted. */
+  readonly screen: string;
   /** The beginning of each interval, RFC 3339. */
   readonly times: readonly string[];
   /** How long an interval is. */
@@ -60,7 +62,7 @@ const INTERVALS_EACH: Readonly<Record<HistoryWindow, number>> = { '1h': 1, '24h'
 const WEEK_READ_MS = 60_000;
 
 function chart(
-  { title, noun, times, minutesEach, series }: ChartOptions,
+  { title, noun, screen, times, minutesEach, series }: ChartOptions,
 ): HTMLElement {
   const totals = times.map((_, index) => sum(series.map(({ values }) => values[index] ?? 0)));
   const top = roundUpScale(Math.max(1, ...totals));
@@ -68,13 +70,9 @@ function chart(
   return chartFrame({
     title, times, levels: [top, top / 2, 0].map(formatCount),
     unit: `${noun} in each ${formatBarLength(minutesEach)}`,
-    legend: series.map(({ name, tone, values, list }) => {
-      const text = `${formatCount(sum(values))} ${name}`;
-      if (list === undefined) return h('span', { class: `legend ${tone}` }, text);
-      const [screen, query] = list;
-      const since = times[0] ?? '';
-      return h('a', { class: `legend ${tone}`, href: href([screen], { ...query, since }) }, text);
-    }),
+    legend: series.map(({ name, tone, values, query }) => h('a', {
+      class: `legend ${tone}`, href: href([screen], { ...query, since: times[0] ?? '' }),
+    }, `${formatCount(sum(values))} ${name}`)),
     label: series.map(({ name, values }) => `${formatCount(sum(values))} ${name}`).join(', '),
     drawing: bars(times.map((time) => formatTime(time)), series, top),
     table: valueTable(times, series.map(({ name }) => name), (index) => totals[index] === 0 ? null
@@ -90,16 +88,13 @@ export function requestsChart(
   Readonly<Record<'accepted' | 'rejected' | 'failed', readonly number[]>>, query: Query = {},
 ): HTMLElement {
   return chart({
-    title: 'Requests', noun: 'requests', ...bars, series: [
-      { name: 'accepted', tone: 'good', values: accepted, list: ['requests', query] },
+    title: 'Requests', noun: 'requests', screen: 'requests', ...bars, series: [
+      { name: 'accepted', tone: 'good', values: accepted, query },
       {
         name: 'rejected', tone: 'waiting', values: rejected,
-        list: ['requests', { ...query, status: 'rejected' }],
+        query: { ...query, status: 'rejected' },
       },
-      {
-        name: 'failed', tone: 'bad', values: failed,
-        list: ['requests', { ...query, status: 'failed' }],
-      },
+      { name: 'failed', tone: 'bad', values: failed, query: { ...query, status: 'failed' } },
     ],
   });
 }
@@ -108,8 +103,8 @@ export function runsChart(
   bars: Bars, succeeded: readonly number[], failed: readonly number[], query: Query = {},
 ): HTMLElement {
   return chart({
-    title: 'Runs of actions', noun: 'runs', ...bars,
-    series: listDeliverySeries('succeeded', succeeded, failed, { ...query, kind: 'route' }),
+    title: 'Runs of actions', noun: 'runs', screen: 'deliveries', ...bars,
+    series: listOutcomes('succeeded', succeeded, failed, { ...query, kind: 'route' }),
   });
 }
 
@@ -117,18 +112,17 @@ export function attemptsChart(
   bars: Bars, delivered: readonly number[], failed: readonly number[], query: Query = {},
 ): HTMLElement {
   return chart({
-    title: 'Delivery attempts', noun: 'attempts', ...bars,
-    series: listDeliverySeries('delivered', delivered, failed, query),
+    title: 'Delivery attempts', noun: 'attempts', screen: 'deliveries', ...bars,
+    series: listOutcomes('delivered', delivered, failed, query),
   });
 }
 
-function listDeliverySeries(
+function listOutcomes(
   name: string, delivered: readonly number[], failed: readonly number[], query: Query,
 ): readonly ChartSeries[] {
-  const list = (status: string): readonly [string, Query] => ['deliveries', { ...query, status }];
   return [
-    { name, tone: 'good', values: delivered, list: list('delivered') },
-    { name: 'failed', tone: 'bad', values: failed, list: list('failed') },
+    { name, tone: 'good', values: delivered, query: { ...query, status: 'delivered' } },
+    { name: 'failed', tone: 'bad', values: failed, query: { ...query, status: 'failed' } },
   ];
 }
 

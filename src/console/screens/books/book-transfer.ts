@@ -44,8 +44,10 @@ const ON_MATCH: typeof MATCHES = [
   ['skip', 'leave them as they are'],
   ['replace', 'become what the file says, also by their id here'],
 ];
-/** Files with few books that the catalog knows are matched so, until a person says otherwise. */
-const OTHER_PROGRAM = { match: 'isbn,title', onMatch: 'fill' };
+/** Matches the books of a file of which the catalog knows none by their ids. */
+const BY_CONTENT = 'isbn,title';
+/** The formats of a person's own tables, and of files from here; the others are of programs. */
+const OWN_FORMATS = ['csv', 'json', 'jsonl'];
 /** The charsets of files whose bytes do not tell it. */
 const CHARSETS: typeof MATCHES = [
   ['', 'as its bytes say'], ['utf-16le', 'UTF-16'], ['utf-16be', 'UTF-16, big-endian'],
@@ -134,7 +136,6 @@ class BookImportForm {
     this.#file.addEventListener('change', () => {
       this.#preview.clear();
       this.#checkedCount = Infinity;
-      if (!this.#isModeChosen) this.#setMode({ match: '', onMatch: 'update' });
     });
     for (const select of [this.#match, this.#onMatch]) {
       select.addEventListener('change', () => {
@@ -160,25 +161,37 @@ class BookImportForm {
       h('div.actions', button), this.#report, this.#preview.element);
   }
 
-  /** Shows what the server reads of the beginning of the chosen file. */
+  /**
+   * Shows what the server reads of the beginning of the chosen file. A file whose books have no ids
+   * that the catalog knows is matched by what it says, until a person says otherwise: its books may
+   * be here from elsewhere.
+   */
   async #look(): Promise<void> {
     const signal = this.#latestLook.begin();
-    const file = this.#file.files?.[0];
     fill(this.#report);
-    if (file === undefined) return;
+    if (!this.#isModeChosen) this.#setMode('', 'update');
+    const outcome = await this.#readBeginning(signal);
+    if (outcome === null || this.#isModeChosen || !isNewToCatalog(outcome)) return;
+    if (await countItems(BOOKS_PATH, {}, signal).catch(() => 0) === 0 || signal.aborted) return;
+    this.#setMode(BY_CONTENT, 'update');
+    const matched = await this.#readBeginning(signal);
+    if (matched === null || !isOfAnotherProgram(matched)) return;
+    this.#setMode(BY_CONTENT, 'fill');
+    await this.#readBeginning(signal);
+  }
+
+  /** null: there is none, or it cannot be read. */
+  async #readBeginning(signal: AbortSignal): Promise<ImportOutcome | null> {
+    const file = this.#file.files?.[0];
+    if (file === undefined) return null;
     const query = { ...this.#createQuery(), dryRun: 'true', verbose: 'true' };
     const response = this.#send(file, query, {
       raw: file.slice(0, HEAD_BYTES), signal: AbortSignal.any([signal, this.#signal]),
     });
-    const areNew = await this.#preview.show(response, file.size <= HEAD_BYTES, signal);
-    if (!areNew || this.#isModeChosen || this.#match.value === OTHER_PROGRAM.match) return;
-    // The first file of another program: its books may be here from elsewhere.
-    if (await countItems(BOOKS_PATH, {}, signal).catch(() => 0) === 0 || signal.aborted) return;
-    this.#setMode(OTHER_PROGRAM);
-    await this.#look();
+    return this.#preview.show(response, file.size <= HEAD_BYTES, signal);
   }
 
-  #setMode({ match, onMatch }: typeof OTHER_PROGRAM): void {
+  #setMode(match: string, onMatch: string): void {
     this.#match.value = match;
     this.#onMatch.value = onMatch;
   }
@@ -251,6 +264,19 @@ class BookImportForm {
       if (!this.#isDry.checked) this.#isDry.click();
     }
   }
+}
+
+function isNewToCatalog({ count }: ImportOutcome): boolean {
+  return count !== null && count.imported > 0 && count.updated + count.unchanged === 0;
+}
+
+/**
+ * Whether values that others have said, or people, would give way to those of a program whose
+ * earlier files are not known. A person's own table says what the person knows.
+ */
+function isOfAnotherProgram(outcome: ImportOutcome): boolean {
+  return !OWN_FORMATS.includes(outcome.source?.format ?? '')
+    && (isNewToCatalog(outcome) || outcome.count?.replacedMembers !== undefined);
 }
 
 function countChecked({ count }: ImportOutcome): number {

@@ -6,12 +6,11 @@
 import { ApiError, messageOf } from '../../base/api-calls.ts';
 import { createSelect, fill, h } from '../../base/dom.ts';
 import { formatPlace } from '../../base/field-problem.ts';
-import { readLines } from '../../base/file-transfer.ts';
 import { stackedTable } from '../../parts/tables.ts';
 import type { FileColumns } from '../../../books/transfer/csv-columns.ts';
 import { columnNames } from './book-choices.ts';
 import {
-  formatSource, parseChecked, parseSource, tabulateChecked, type CheckedRecord, type FileSource,
+  formatSource, parseOutcome, tabulateChecked, type ImportOutcome,
 } from './import-outcome.ts';
 
 /** The server tells a format by 64 KiB of text, for which UTF-16 takes twice as much. */
@@ -55,27 +54,32 @@ export class FilePreview {
   }
 
   /**
-   * Shows the response to the beginning of a file; `isWhole`: that is all of it. Resolves with
-   * whether the catalog knows none of the books that are shown.
+   * Shows the response to the beginning of a file, and resolves with it; `isWhole`: that is all of
+   * the file. null: it cannot be read, or something else is to be shown by now.
    */
-  async show(response: Promise<Response>, isWhole: boolean, signal: AbortSignal): Promise<boolean> {
+  async show(
+    response: Promise<Response>, isWhole: boolean, signal: AbortSignal,
+  ): Promise<ImportOutcome | null> {
     try {
-      const { source, records } = await readRecords(await response, isWhole);
-      if (signal.aborted) return false;
+      const outcome = parseOutcome(await (await response).text());
+      const { source, records } = outcome;
+      if (signal.aborted) return null;
+      if (source === null) throw new Error('The server does not say what the file is.');
       fill(this.source, formatSource(source));
       this.#showColumns(source.columns ?? {});
-      const { titles, rows } = tabulateChecked(records);
-      fill(this.#records, ...records.length === 0 ? [] : [
+      // The last one of a part of a file may be cut.
+      const { titles, rows } = tabulateChecked(
+        (isWhole ? records : records.slice(0, -1)).slice(0, RECORDS_SHOWN_MAX));
+      fill(this.#records, ...rows.length === 0 ? [] : [
         h('h3', 'The first books'), stackedTable(titles, rows),
       ]);
-      const fates = new Set(records.map(({ status }) => status));
-      return fates.has('imported') && !fates.has('updated') && !fates.has('unchanged');
+      return outcome;
     } catch (thrown) {
-      if (signal.aborted) return false;
+      if (signal.aborted) return null;
       fill(this.source, messageOf(thrown));
       this.hideRecords();
       if (thrown instanceof ApiError) this.#showColumns(thrown.problem.columns ?? {});
-      return false;
+      return null;
     }
   }
 
@@ -107,22 +111,4 @@ export class FilePreview {
       stackedTable(['Column', 'What it holds'], [...this.#selects]),
     ]);
   }
-}
-
-type FileBeginning = { readonly source: FileSource; readonly records: readonly CheckedRecord[] };
-
-/** Reads the first line and those of the first records, and no more of the response. */
-async function readRecords(response: Response, isWhole: boolean): Promise<FileBeginning> {
-  let source: FileSource | null = null;
-  const records: CheckedRecord[] = [];
-  await readLines(response, (line) => {
-    const record = parseChecked(line);
-    if (record !== null) records.push(record);
-    else source ??= parseSource(line);
-    return records.length <= RECORDS_SHOWN_MAX;
-  });
-  if (source === null) throw new Error('The server does not say what the file is.');
-  // The last one of a part of a file may be cut.
-  const end = isWhole ? RECORDS_SHOWN_MAX : Math.min(records.length - 1, RECORDS_SHOWN_MAX);
-  return { source, records: records.slice(0, end) };
 }

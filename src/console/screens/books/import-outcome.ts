@@ -11,14 +11,14 @@ import type { FileColumns } from '../../../books/transfer/csv-columns.ts';
 import { FORMATS, findFormatTitle } from '../../../books/transfer/format-list.ts';
 
 /** The first line: what the server takes a file for. */
-export type FileSource = {
+type FileSource = {
   readonly format: string; readonly encoding: string;
   /** The columns of a csv by their names, each with what it holds; absent: their names say it. */
   readonly columns?: FileColumns;
 };
 
-/** The line of a record in a verbose dry run. */
-export type CheckedRecord = {
+/** The line of a record; `book` and `values` are there in a verbose dry run. */
+type CheckedRecord = {
   readonly line: number; readonly status: string; readonly type?: string;
   readonly book?: {
     readonly title: string; readonly authors?: readonly { readonly name: string }[];
@@ -68,6 +68,8 @@ type FirstBook = { readonly line: number; readonly record: number; readonly titl
 
 export type ImportOutcome = {
   readonly source: FileSource | null;
+  /** Of a brief response none. */
+  readonly records: readonly CheckedRecord[];
   readonly skippedRecords: readonly SkippedRecord[];
   /** The ids of new books; of a brief response none. */
   readonly addedIds: readonly string[];
@@ -79,27 +81,16 @@ export function parseOutcome(text: string): ImportOutcome {
   const values = text.split('\n').filter((line) => line !== '')
     .map((line): object => parseJson(line));
   return {
-    source: parseSource(text.split('\n', 1)[0] ?? ''),
+    source: values.find(isSource) ?? null,
+    records: values.filter(isChecked),
     skippedRecords: values.filter(isSkipped),
     addedIds: values.filter(isAdded).map(({ id }) => id),
     count: values.find((value): value is ImportTotals => 'imported' in value) ?? null,
   };
 }
 
-/** The first line of a response; null: it is another. */
-export function parseSource(line: string): FileSource | null {
-  const value: object = line === '' ? {} : parseJson(line);
-  return isSource(value) ? value : null;
-}
-
 function isSource(value: object): value is FileSource {
   return 'format' in value && 'encoding' in value;
-}
-
-/** A line of a verbose dry run; null: it is of no record. */
-export function parseChecked(line: string): CheckedRecord | null {
-  const value: object = line === '' ? {} : parseJson(line);
-  return isChecked(value) ? value : null;
 }
 
 function isChecked(value: object): value is CheckedRecord {
@@ -223,9 +214,9 @@ export function listRemarks(
     ...listByCount(otherTypes).map(([type, number]) =>
       `no books: ${formatNumber(number, 'record')} of type ${type === '' ? 'none' : type}`),
     ...listByCount(replacedMembers).map(([name, number]) =>
-      `replaced: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}${
-        formatFirst(firstReplaced[name])}${
-        COMBINED_MEMBERS.includes(name) ? '; “fill what is missing” adds instead' : ''}`),
+      `${dryRun ? 'the file says something else than the catalog' : 'replaced'}: ${
+        formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}${
+        formatFirst(firstReplaced[name])}${formatFilled(name, dryRun)}`),
     ...listByCount(keptMembers).map(([name, number]) =>
       `kept: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}${
         formatFirst(firstKept[name])}; there is no room to keep it beside what the file says, `
@@ -264,6 +255,12 @@ export function listRemarks(
       formatNumber(withoutStatus, 'new book')}${formatFirst(alike['withoutStatus'])}; not counted `
       + 'as read until the status says so: choose books in the list to set it for many'],
   ];
+}
+
+/** What becomes of a value that is replaced, where a person chooses otherwise. */
+function formatFilled(name: string, dryRun: boolean): string {
+  if (COMBINED_MEMBERS.includes(name)) return '; “fill what is missing” adds instead';
+  return dryRun ? '; “fill what is missing” leaves it as it is' : '';
 }
 
 function formatFirst(first: FirstBook | undefined): string {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findFormatByMediaType } from '../../../../src/books/transfer/recognise-format.ts';
 import {
-  findMediaType, formatOutcome, formatSkipped, formatSource, listRemarks, parseChecked,
-  parseOutcome, parseSource, tabulateChecked,
+  findMediaType, formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome,
+  tabulateChecked,
 } from '../../../../src/console/screens/books/import-outcome.ts';
 
 const SOURCE = { format: 'goodreads', encoding: 'windows-1252' };
@@ -13,17 +13,15 @@ const COUNT = {
   dryRun: false,
 };
 
-test('a response is its first line, what was skipped, and its last line', () => {
-  const lines = [SOURCE, { line: 2, status: 'imported', id: 'a' }, SKIPPED, COUNT];
-  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  assert.deepEqual(parseOutcome(text),
-    { source: SOURCE, skippedRecords: [SKIPPED], addedIds: ['a'], count: COUNT });
+test('a response is its first line, its records, and its last line', () => {
+  const added = { line: 2, status: 'imported', id: 'a' };
+  const text = [SOURCE, added, SKIPPED, COUNT].map((line) => `${JSON.stringify(line)}\n`).join('');
+  assert.deepEqual(parseOutcome(text), {
+    source: SOURCE, records: [added, SKIPPED], skippedRecords: [SKIPPED], addedIds: ['a'],
+    count: COUNT,
+  });
   assert.equal(parseOutcome(text.split('{"imported"')[0] ?? '').count, null, 'cut short');
-});
-
-test('the first line tells what the file is taken for', () => {
-  assert.deepEqual(parseSource(JSON.stringify(SOURCE)), SOURCE);
-  assert.equal(parseSource(JSON.stringify(SKIPPED)), null);
+  assert.equal(parseOutcome(JSON.stringify(SKIPPED)).source, null);
 });
 
 test('the encoding of a file is said where it is not UTF-8', () => {
@@ -96,6 +94,13 @@ test('what else happened is told, and nothing where nothing did', () => {
     'a finish date and no status: 2 new books; not counted as read until the status says so: '
       + 'choose books in the list to set it for many',
   ]);
+  assert.deepEqual(listRemarks(
+    { ...COUNT, dryRun: true, replacedMembers: { 'reading.rating': 2, 'keywords': 1 } }, null), [
+    'the file says something else than the catalog: Reading, rating in 2 books; “fill what is '
+      + 'missing” leaves it as it is',
+    'the file says something else than the catalog: Keywords in 1 book; “fill what is missing” '
+      + 'adds instead',
+  ]);
   assert.deepEqual(
     listRemarks({ ...COUNT, leftOut: { custom: 1 } }, { format: 'csl', encoding: 'utf-8' }),
     ['left out: custom in 1 record, too long or nested too deep']);
@@ -115,19 +120,17 @@ test('a record that was checked is told with what would become of it', () => {
     }, [...told, 'change: Reading, rating 4 → 5; ISBN put aside']],
     [{ line: 2, status: 'updated', book }, [...told, 'note what the file says']],
     [{ line: 2, status: 'unchanged', book }, [...told, 'leave as it is']],
-    [{ line: 2, status: 'skipped', detail: 'the `id` is there', book },
+    [{ ...SKIPPED, line: 2, detail: 'the `id` is there', book },
       [...told, 'skip: the id is there']],
-    [{ line: 7, status: 'skipped', detail: '/title: is required', errors },
+    [{ ...SKIPPED, line: 7, detail: '/title: is required', errors },
       ['Line 7', '–', '–', '–', '–', 'skip: Title: is required']],
     [{ line: 7, status: 'otherType', type: 'article' },
       ['Line 7', '–', '–', '–', '–', 'leave aside: no book, but article']],
   ] as const;
-  const records = cases.flatMap(([record]) => parseChecked(JSON.stringify(record)) ?? []);
-  assert.deepEqual(tabulateChecked(records), {
+  assert.deepEqual(tabulateChecked(cases.map(([record]) => record)), {
     titles: ['Title', 'Authors', 'ISBN', 'Published', 'Status', 'What would happen'],
     rows: cases.map(([, cells]) => cells),
   });
-  assert.equal(parseChecked('{"format":"csv","encoding":"utf-8"}'), null);
 });
 
 test('the table of records that were checked has the columns that one of them has', () => {

@@ -11,7 +11,7 @@ import {
   createActionConfigurationRepository, createUseCheck, findRecordsNaming,
 } from './actions/action-configuration-repository.ts';
 import type { OptionsChecks } from './actions/options-checks.ts';
-import { listReferences } from './actions/configuration-references.ts';
+import { listReferences, type UsingWebhook } from './actions/configuration-references.ts';
 import { stageMarkRemoval } from './applied-records.ts';
 import type { HealthMonitors } from './health/health-monitor.ts';
 import { observeHealth, type HostWait } from './health/public-health.ts';
@@ -24,10 +24,6 @@ import { outgoingCollection } from './outgoing/outgoing-webhook.ts';
 import { decodeOutgoingWebhook } from './outgoing/outgoing-webhook-index.ts';
 import type { RelayContext } from './relay-context.ts';
 import { formatWebhookLabel } from './webhook-label.ts';
-
-/** The part of a webhook that names its configurations, and the one that names itself. */
-type UsingWebhook =
-  Parameters<typeof listReferences>[0] & Parameters<typeof formatWebhookLabel>[0];
 
 export type WebhookResources = {
   readonly incoming: Repository;

@@ -2,6 +2,7 @@
 import { nextHop } from '../base/webhook-chain.ts';
 import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
+import type { Logger } from '../base/log.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { JsonValue } from '../base/schema.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
@@ -13,7 +14,7 @@ import { ConfigurationIndex } from './actions/configuration-index.ts';
 import { createEmitEventAction } from './actions/emit-event-action.ts';
 import { createHttpForwardAction } from './actions/http-forward-action.ts';
 import { createLogAction } from './actions/log-action.ts';
-import { usesCollection } from './actions/configuration-references.ts';
+import { usesCollection, warnOfMissingActions } from './actions/configuration-references.ts';
 import { createActionRegistry, type ActionRegistry } from './actions/action-registry.ts';
 import { createActionEndpoints } from './actions/action-endpoints.ts';
 import { OptionsChecks } from './actions/options-checks.ts';
@@ -207,7 +208,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     tellBackupFailed: (failure) => tellBackupFailed(context, systemEvents, failure),
     start() {
       for (const part of [outgoing, incoming, jobs]) part.start();
-      warnOfUnusableWebhooks(indexes.incoming, log);
+      warnOfProblems(indexes, actions, log);
     },
     async close(graceMs) {
       await jobs.close();
@@ -355,6 +356,15 @@ function openIndexes(
     outgoing: new OutgoingWebhookIndex(context.store),
     incoming: new IncomingWebhookIndex(context, { ...incoming, onOutcome }),
   };
+}
+
+/** Warns of webhooks, and of action configurations, that cannot work as they stand. */
+function warnOfProblems(
+  { configurations, incoming, outgoing }: Indexes, actions: ActionRegistry, log: Logger,
+): void {
+  warnOfUnusableWebhooks(incoming, log);
+  const webhooks = [...incoming.all(), ...outgoing.all()];
+  warnOfMissingActions({ configurations, actions }, webhooks, log);
 }
 
 function createMonitors(

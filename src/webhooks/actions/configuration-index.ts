@@ -27,6 +27,10 @@ export class ConfigurationIndex {
   find(identifier: string): RunnableConfiguration | undefined {
     return this.#configurations.get(identifier);
   }
+
+  all(): Iterable<RunnableConfiguration> {
+    return this.#configurations.values();
+  }
 }
 
 export function decodeConfiguration(bytes: Buffer): ActionConfiguration {

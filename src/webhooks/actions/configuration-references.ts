@@ -6,13 +6,15 @@
  */
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid, isCount } from '../../base/fields.ts';
+import type { Logger } from '../../base/log.ts';
 import { joinFirst, quote, suggestName } from '../../base/text/error-message.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
-import type { WebhookDirection } from '../webhook-label.ts';
+import { formatWebhookLabel, type WebhookDirection } from '../webhook-label.ts';
 import { configurationCollection } from './action-configuration.ts';
 import { decodeConfiguration } from './configuration-index.ts';
 import { EMIT_EVENT } from './emit-event-action.ts';
+import type { ConfiguredActions } from './run-action.ts';
 
 export const usesCollection: CollectionSpec = { name: 'configuration-uses', key: 'identifier' };
 
@@ -29,14 +31,43 @@ const INCOMING_ACTIONS: Readonly<Record<string, string>> = {
 /** A configuration, and the JSON Pointer to its name in a webhook. */
 export type Reference = { readonly name: string; readonly pointer: string };
 
-export function listReferences({ actionConfiguration, routes = [] }: {
+type ReferringMembers = {
   readonly actionConfiguration?: string;
   readonly routes?: readonly { readonly actionConfiguration: string }[];
-}): Reference[] {
+};
+
+/** A webhook, by the members that name its configurations and those that name the webhook. */
+export type UsingWebhook = ReferringMembers & Parameters<typeof formatWebhookLabel>[0];
+
+export function listReferences(
+  { actionConfiguration, routes = [] }: ReferringMembers,
+): Reference[] {
   const inRoutes = routes.map((route, index) =>
     ({ name: route.actionConfiguration, pointer: `/routes/${index}/actionConfiguration` }));
   return actionConfiguration === undefined ? inRoutes
     : [{ name: actionConfiguration, pointer: '/actionConfiguration' }, ...inRoutes];
+}
+
+const MISSING_LISTED_MAX = 10;
+
+/** Warns in one log line of configurations whose action is not there, with their webhooks. */
+export function warnOfMissingActions(
+  { configurations, actions }: Omit<ConfiguredActions, 'runner'>,
+  webhooks: Iterable<UsingWebhook>, log: Logger,
+): void {
+  const missing = [...configurations.all()]
+    .filter(({ actionType }) => actions.find(actionType) === undefined);
+  if (missing.length === 0) return;
+  const users = [...webhooks];
+  const labels = missing.slice(0, MISSING_LISTED_MAX).map(({ identifier, actionType }) => {
+    const userLabels = users
+      .filter((webhook) => listReferences(webhook).some(({ name }) => name === identifier))
+      .map(formatWebhookLabel);
+    const suffix = userLabels.length === 0 ? '' : `, for ${joinFirst(userLabels)}`;
+    return `${identifier} (${actionType})${suffix}`;
+  });
+  log.warning('actions are not there that configurations name: each run fails; doctor says how to '
+    + 'mend it', { count: missing.length, configurations: labels });
 }
 
 /** Counts the names that a change adds or removes. Throws `invalid` for a bad name. */

@@ -15,7 +15,7 @@ import { ActionResult, type ActionOptions } from '../actions/action.ts';
 import { EMIT_EVENT } from '../actions/emit-event-action.ts';
 import type { ActionCall } from '../actions/action-registry.ts';
 import {
-  FAILED_MESSAGE, encodeData, runAction, type ConfiguredActions,
+  DetailedRunResult, FAILED_MESSAGE, encodeData, runAction, type ConfiguredActions,
 } from '../actions/run-action.ts';
 import type { EventPublisher } from '../deliveries/event-publisher.ts';
 import type { Facts } from '../members/filters/facts.ts';
@@ -74,7 +74,8 @@ export function runRouteAction(
     call.log.error('the action of an incoming webhook is not there', {
       configuration: actionConfiguration, actionType,
     });
-    return ActionResult.fail(FAILED_MESSAGE);
+    const recordMessage = `The action ${actionType ?? 'of the route'} is not there`;
+    return new DetailedRunResult(false, FAILED_MESSAGE, {}, { recordMessage });
   }
   call.configurationId = actionConfiguration;
   call.options = configuration.options;

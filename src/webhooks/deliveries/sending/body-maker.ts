@@ -74,7 +74,8 @@ async function runConfiguredAction(
   const action = configuration === undefined
     ? undefined : actions.find(configuration.actionType);
   if (configuration === undefined || action === undefined) {
-    throw new AppError('invalid', 'the action is not there');
+    const { actionType = 'of the webhook' } = configuration ?? {};
+    throw new AppError('invalid', `the action ${actionType} is not there`);
   }
   const call = {
     payload: () => parseActionPayload(payloadJson) ?? createEmptyPayload(),

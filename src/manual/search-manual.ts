@@ -25,16 +25,20 @@ export function searchManual(text: string): readonly Section[] {
   const words = [...new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))].slice(0, WORDS_MAX)
     .map((word) => word.length > 3 ? word.replace(/s$/, '') : word);
   if (words.length === 0) return [];
-  return CHAPTERS.flatMap(splitChapter)
+  sections ??= CHAPTERS.flatMap(splitChapter);
+  return sections
     .map(({ section, title, body }) => {
-      const weights = words.map((word) => HEADING_WEIGHT * Math.min(1, countWord(title, word))
-        + Math.min(TEXT_WEIGHT_MAX, countWord(body, word)));
+      const weights = words.map((word) => HEADING_WEIGHT * countWord(title, word, 1)
+        + countWord(body, word, TEXT_WEIGHT_MAX));
       return { section, weight: weights.reduce((sum, one) => sum + one), weights };
     })
     .filter(({ weights }) => !weights.includes(0))
     .sort((left, right) => right.weight - left.weight)
     .map(({ section }) => section);
 }
+
+/** Kept from the first search on: to read and to cut the chapters takes ten times a search. */
+let sections: readonly SectionText[] | null = null;
 
 type SectionText = { readonly section: Section; readonly title: string; readonly body: string };
 
@@ -56,10 +60,11 @@ function hideHeadings(code: string): string {
   return code.replace(/^#/gm, ' ');
 }
 
-/** How often the word, in lower case, begins a word of the text. */
-function countWord(text: string, word: string): number {
+/** How often the word, in lower case, begins a word of the text; `max`: so often, or more. */
+function countWord(text: string, word: string, max: number): number {
   let count = 0;
-  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+  let at = text.indexOf(word);
+  for (; at >= 0 && count < max; at = text.indexOf(word, at + word.length)) {
     if (!/[\p{L}\p{N}]/u.test(text[at - 1] ?? '')) count += 1;
   }
   return count;

@@ -24,6 +24,12 @@ test('a section must have all the words, or words that begin with them', () => {
   for (const nothing of ['', ' ', '<>', '../*']) assert.deepEqual(searchManual(nothing), []);
 });
 
+test('a later search cuts no chapter again', () => {
+  const [section] = searchManual('nginx');
+  assert.ok(section !== undefined);
+  assert.equal(searchManual('nginx')[0], section);
+});
+
 test('each section that is found has its anchor in the page of its chapter', () => {
   const pages = new Map(CHAPTERS.map((chapter) =>
     [chapter.name, renderMarkdown(readChapter(chapter))]));

@@ -54,8 +54,11 @@ export function combineVerifiers(...verifiers: readonly TokenVerifier[]): TokenV
 /** The rights of the caller's token. Throws `unauthorized` without a valid one. */
 export function getGrant(request: IncomingMessage, verifier: TokenVerifier): Grant {
   // Credentials of another scheme count as none (RFC 6750 §3.1).
-  if (!/^bearer /i.test(request.headers.authorization ?? '')) {
-    throw new AppError('unauthorized', 'send `Authorization: Bearer <token>`');
+  const { authorization = '' } = request.headers;
+  if (!/^bearer /i.test(authorization)) {
+    const problem = /^(?:bearer)?$/i.test(authorization) ? ''
+      : 'the Authorization header has no `Bearer` before the token: ';
+    throw new AppError('unauthorized', `${problem}send \`Authorization: Bearer <token>\``);
   }
   const grant = findCallerGrant(request, verifier);
   if (grant === null) {

@@ -72,10 +72,26 @@ test('whom a proxy passes on is nobody of this machine, whatever the proxy is tr
         [{}, 'local'], [{ 'X-Forwarded-For': '203.0.113.7' }, 'anonymous'],
         [{ Forwarded: 'for=203.0.113.7' }, 'anonymous'],
         [{ 'X-Forwarded-For': '127.0.0.1' }, 'anonymous'],
+        [{ 'X-Real-IP': '203.0.113.7' }, 'anonymous'], [{ Via: '1.1 proxy' }, 'anonymous'],
       ] as const) {
         await rawRequest(server, 'GET', '/api/books', headers);
         assert.equal(server.logged.at(-1)?.fields?.['who'], who, JSON.stringify(headers));
       }
+    }
+  });
+
+test('a refusal says whether Bearer or the whole header is missing, and shows nothing of it',
+  async () => {
+    await using server = await start({ tokens: stored });
+    const whole = 'send `Authorization: Bearer <token>`';
+    const bare = `the Authorization header has no \`Bearer\` before the token: ${whole}`;
+    for (const [authorization, detail] of [
+      [null, whole], ['Bearer', whole], ['t-admin', bare], ['Token t-admin', bare],
+      ['Basic dC1hZG1pbjo=', bare], ['Bearer wrong', 'the token is not valid here'],
+    ] as const) {
+      const { status, body } = await rawRequest(server, 'GET', '/api/books',
+        authorization === null ? {} : { Authorization: authorization });
+      assert.deepEqual([status, JSON.parse(body).detail], [401, detail]);
     }
   });
 

@@ -55,8 +55,8 @@ function* listNodesFromRight({ headers }: IncomingMessage): Generator<string> {
   else for (const element of listItemsFromRight(forwarded ?? '')) yield parseForParameter(element);
 }
 
-/** The headers in which proxies say for whom they pass a request on. */
-export const FORWARDING_HEADERS = ['x-forwarded-for', 'forwarded'];
+/** The headers by which proxies say that, or for whom, they pass a request on. */
+export const FORWARDING_HEADERS = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'];
 
 /**
  * Whether a proxy has passed the request on: its client may be anywhere. No proxy need be trusted

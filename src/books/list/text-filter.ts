@@ -70,8 +70,10 @@ const LETTERS = /^[a-z]{2,}$/;
 // Neither beyond ASCII, nor an escape, nor a sign that may belong to a word: `#`, `+` and `.`.
 const PLAIN_TEXT = /^[\x00-\x22\x24-\x2a\x2c\x2d\x2f-\x5b\x5d-\x7f]*$/;
 
-// So many decoded texts are remembered: names and keywords repeat.
+// So many decoded texts are remembered: names and keywords repeat. A longer text does not, and its
+// tokens take some thirty times its length.
 const DECODED_MAX = 1000;
+const DECODED_LENGTH_MAX = 500;
 
 /** The places of the texts in one book. */
 class BookTexts implements TokenVisitor {
@@ -144,7 +146,7 @@ class BookTexts implements TokenVisitor {
     if (cachedTokens !== undefined) return cachedTokens;
     const tokens = tokenizeWithSigns(String(JSON.parse(json)));
     // Titles and reviews do not repeat.
-    if (place === 'text' || place === 'review') return tokens;
+    if (place === 'text' || place === 'review' || json.length > DECODED_LENGTH_MAX) return tokens;
     if (this.#tokensByJson.size >= DECODED_MAX) this.#tokensByJson.clear();
     this.#tokensByJson.set(json, tokens);
     return tokens;
@@ -162,12 +164,16 @@ class BookTexts implements TokenVisitor {
     return false;
   }
 
-  /** The index of the plain text that a character is in, or -1. */
+  /** The index of the plain text that a character is in, or -1. Metadata may hold 2,000 texts. */
   #findIndex(at: number): number {
-    for (let index = 0; index < this.#count; index += 1) {
-      if (at >= (this.#starts[index] ?? 0) && at < (this.#ends[index] ?? 0)) return index;
+    let low = 0;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (at >= (this.#ends[middle] ?? 0)) low = middle + 1;
+      else high = middle;
     }
-    return -1;
+    return low < this.#count && at >= (this.#starts[low] ?? 0) ? low : -1;
   }
 }
 

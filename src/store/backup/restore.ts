@@ -22,13 +22,19 @@ import type { RecoveredState } from '../generations/recovery.ts';
 import {
   clearStage, finishReplacements, readStateInventory, replaceState, stagePath,
 } from '../generations/replacement.ts';
+import { findJournalEnd } from '../lock/directory-lock.ts';
+import type { JournalEnd } from '../lock/directory-lock.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { verifyDirectory } from './verify.ts';
 import type { VerifyReport } from './verify.ts';
 import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';
 
 /** A backup to restore; `manifest` is null for a copy of a data directory. */
-export type BackupArchive = BackupSources & { readonly manifest: BackupManifest | null };
+export type BackupArchive = BackupSources & {
+  readonly manifest: BackupManifest | null;
+  /** Where the journal of a copy of a data directory must end; null: not known. */
+  readonly journalEnd: JournalEnd | null;
+};
 
 export type RestoreOptions = {
   /** The caller holds its lock. */
@@ -75,10 +81,11 @@ export async function copyArchive(
   { archive, files, specs, nowMs }: Pick<RestoreOptions, 'archive' | 'files' | 'specs' | 'nowMs'>,
   directory: string,
 ): Promise<VerifyReport> {
-  const { manifest } = archive;
+  const { manifest, journalEnd } = archive;
   const sums = await writeBackup(files, archive, directory, nowMs);
   if (manifest !== null) checkFiles(manifest, sums);
-  const report = await verifyDirectory({ directory, files, specs }, true);
+  const report = await verifyDirectory(
+    { directory, files, specs }, { mustBegin: true, journalEnd });
   if (manifest !== null) checkContents(manifest, report);
   return report;
 }
@@ -150,7 +157,8 @@ async function openDirectory(files: Files, from: string): Promise<BackupArchive>
   const names = listStateNames(await readStateInventory(files, from)).sort();
   const manifest = await findManifest(files, from);
   const sources = openFiles(files, from, names.map((name) => ({ name, bytes: null })), null);
-  return { ...sources, manifest };
+  const journalEnd = manifest === null ? findJournalEnd(from, files) : null;
+  return { ...sources, manifest, journalEnd };
 }
 
 async function openTar(files: Files, path: string): Promise<BackupArchive> {
@@ -164,7 +172,8 @@ async function openTar(files: Files, path: string): Promise<BackupArchive> {
     const entries = await listTar(files, descriptor, path);
     const entry = entries.find(({ name }) => name === MANIFEST_NAME);
     const manifest = entry === undefined ? null : await readManifest(files, entry);
-    return { files: entries.filter((other) => other !== entry), manifest, contents: null, close };
+    const sources = { files: entries.filter((other) => other !== entry), contents: null, close };
+    return { ...sources, manifest, journalEnd: null };
   } catch (error) {
     close();
     throw error;

@@ -5,8 +5,9 @@ import { listStateNames, readInventory, snapshotName } from '../disk/inventory.t
 import { checkDirectory } from './backup.ts';
 import { checkContents, countRecords, findManifest } from './manifest.ts';
 import { damageError, describeMendedDamage } from '../generations/damage-error.ts';
-import { recoverState } from '../generations/recovery.ts';
+import { checkJournalEnd, recoverState } from '../generations/recovery.ts';
 import type { RecoveredState, RecoverySource } from '../generations/recovery.ts';
+import type { JournalEnd } from '../lock/directory-lock.ts';
 
 export type VerifyReport = {
   readonly generation: number;
@@ -16,13 +17,19 @@ export type VerifyReport = {
   readonly notes: readonly string[];
 };
 
+type VerifyOptions = {
+  /** Whether a last journal without its first line is damage; a start would create it anew. */
+  readonly mustBegin?: boolean;
+  /** Where the journal must end; null or absent: not known. */
+  readonly journalEnd?: JournalEnd | null;
+};
+
 /**
  * Throws `damaged`, with file, line and offset, when a start would be refused, or when the files of
- * a backup are not those of its manifest. With `mustBegin`, a last journal without its first line
- * is damage too; a start would create that journal anew.
+ * a backup are not those of its manifest.
  */
 export async function verifyDirectory(
-  source: RecoverySource, mustBegin = false,
+  source: RecoverySource, { mustBegin = false, journalEnd = null }: VerifyOptions = {},
 ): Promise<VerifyReport> {
   const { directory, files } = source;
   const manifest = await findManifest(files, directory);
@@ -34,6 +41,7 @@ export async function verifyDirectory(
     throw error;
   });
   checkStillThere(source, listReadPaths(source, state));
+  checkJournalEnd(state, journalEnd);
   const { base, collections, snapshotErrors, journals, sequence } = state;
   const notes = snapshotErrors.map((error) =>
     `${describeMendedDamage(error)}; the next start goes back to the generation before, which is `

@@ -20,8 +20,9 @@
  * set that its journal calls complete, is no reason to refuse while the generation before it and
  * its journals are whole.
  *
- * A journal whose last lines are missing, as an interrupted copy leaves it, is whole by this rule.
- * `checkJournalEnd` refuses it, if the stop before was in order (lock-owner.ts).
+ * A journal whose last lines are missing, as an interrupted copy leaves it, is whole by this rule,
+ * and a directory whose files are all gone is an empty one. `checkJournalEnd` refuses both, if the
+ * stop before was in order (lock-owner.ts).
  *
  * Refused too, though nothing is damaged: records of an unknown collection, and a line with a
  * valid checksum and an unknown form. Another version wrote them. A whole journal of such lines
@@ -197,9 +198,14 @@ function checkContinuation(
 export function checkJournalEnd(
   { journals, sequence }: RecoveredState, end: JournalEnd | null,
 ): void {
+  if (end === null || sequence >= end.sequence) return;
   const last = journals.at(-1);
-  if (end === null || last === undefined || last.generation > end.generation) return;
-  if (sequence >= end.sequence) return;
+  if (last === undefined) {
+    throw missingFileError(journalName(end.generation),
+      'but at the last stop, which `lock` tells, it went to sequence '
+      + `${end.sequence}. To begin anew, empty the file \`lock\`; else copy the directory anew`);
+  }
+  if (last.generation > end.generation) return;
   const { tornAt, validEnd, lineCount } = last.replay;
   throw damageError(tornAt ?? { path: last.path, line: lineCount + 1, offset: validEnd },
     `the end is missing: it goes to sequence ${sequence}, and at the last stop, which \`lock\` `

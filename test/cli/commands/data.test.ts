@@ -198,6 +198,64 @@ test('a journal that lost its end since the last stop is damaged, until `lock` i
     assert.deepEqual(await titles(place), ['One', 'Two'], 'a later generation is other data');
   }));
 
+test('data that is gone beside a `lock` that tells of it is damaged, until `lock` is emptied', () =>
+  inPlace('without a server', async (place) => {
+    assert.deepEqual(await titles(place), []);
+    const lock = join(place.data, 'lock');
+    assert.match(readFileSync(lock, 'utf8'), /"journal":{"generation":1,"sequence":0}/);
+    rmSync(join(place.data, 'journal-000001.jsonl'));
+    assert.deepEqual(await titles(place), [], 'nothing was stored, so nothing is lost');
+    await addBooks(place, 'One');
+    await place.run(['data:compact']);
+    const end = readFileSync(lock, 'utf8');
+    for (const name of readdirSync(place.data)) {
+      if (name !== 'lock') rmSync(join(place.data, name), { recursive: true });
+    }
+    const [moved, backup] = ['moved', 'backup'].map((name) => join(place.folder, name));
+    for (const words of [
+      ['data:verify'], ['book:list'], ['data:backup', '--to', backup ?? ''],
+      ['data:move', '--to', moved ?? ''], ['book:add', '--input', '{"title":"Two"}'],
+    ]) {
+      const { code, stderr } = await place.run(words);
+      assert.equal(code, 1, words.join(' '));
+      assert.match(stderr, /^hookshelf: journal-000002\.jsonl, line 1, .* the file is missing, /);
+      assert.match(stderr, / To begin anew, empty the file `lock`; .*data:restore --replace/);
+      assert.deepEqual([readdirSync(place.data), readFileSync(lock, 'utf8')], [['lock'], end]);
+    }
+    assert.equal(existsSync(backup ?? ''), false);
+    const doctor = await place.run(['doctor'], { environment: { HOOKSHELF_SERVER_PORT: '0' } });
+    assert.equal(doctor.code, 1);
+    assert.match(doctor.stdout, /^store +failed .*journal-000002\.jsonl.* the file is missing/m);
+    assert.match(doctor.stdout, /^access +warning .*at \(see store\)/m);
+    writeFileSync(lock, '');
+    assert.deepEqual(await titles(place), []);
+  }));
+
+test('neither a move nor a restore takes a journal that has lost its end since the last stop', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One', 'Two');
+    const copy = join(place.folder, 'copy');
+    const journal = join(place.data, 'journal-000001.jsonl');
+    const lines = readFileSync(journal, 'utf8').split('\n');
+    const two = lines.findIndex((line) => line.includes('"Two"'));
+    writeFileSync(journal, `${lines.slice(0, two).join('\n')}\n`);
+    cpSync(place.data, copy, { recursive: true });
+    const end = readFileSync(join(place.data, 'lock'), 'utf8');
+    const moved = join(place.folder, 'moved');
+    await inPlace('without a server', async (other) => {
+      for (const ran of [
+        await place.run(['data:move', '--to', moved]),
+        await other.run(['data:restore', '--from', copy]),
+      ]) {
+        assert.equal(ran.code, 1, ran.stdout);
+        assert.match(ran.stderr, /^hookshelf: journal-000001\.jsonl, line \d+, .*end is missing/);
+      }
+      assert.deepEqual(await titles(other), []);
+    });
+    assert.equal(readFileSync(join(place.data, 'lock'), 'utf8'), end);
+    assert.equal(existsSync(moved), false);
+  }));
+
 test('who adds to a copy of data:follow is told that it follows no more', () =>
   inPlace('without a server', async (place) => {
     await addBooks(place, 'One');

@@ -25,6 +25,7 @@ import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
+import { findJournalEnd } from '../../../store/lock/directory-lock.ts';
 import { REPLICA_FOLDER, holdsData, isReplicaDirectory } from '../../../store/disk/inventory.ts';
 import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
@@ -54,8 +55,10 @@ export async function verifyData(context: CommandContext): Promise<void> {
 function enterData(context: CommandContext): string {
   const directory = context.enterExistingDataAsOwner();
   const files = createNodeFiles();
-  // A node's directory gets an error of its own, which names the engine.
-  if (holdsData(files, directory) || isReplicaDirectory(files, directory)) return directory;
+  if (holdsData(files, directory)) return directory;
+  // Errors of their own have a node's directory, and one whose `lock` tells that there was data.
+  const lastSequence = findJournalEnd(directory, files)?.sequence ?? 0;
+  if (lastSequence > 0 || isReplicaDirectory(files, directory)) return directory;
   throw new AppError('not_found', `${directory} holds no data: is --data right?`);
 }
 

@@ -15,7 +15,9 @@ import type { CollectionSum } from '../../../store/moving/collection-sums.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
-import { recoverState } from '../../../store/generations/recovery.ts';
+import { checkJournalEnd, recoverState } from '../../../store/generations/recovery.ts';
+import { findJournalEnd } from '../../../store/lock/directory-lock.ts';
+import type { JournalEnd } from '../../../store/lock/directory-lock.ts';
 import type { CommandContext } from '../command-context.ts';
 import { describeRecords, useEngine, withScratch } from './engine-scratch.ts';
 import { withDirectoryLock } from './directory-lock.ts';
@@ -57,9 +59,10 @@ export async function moveData(context: CommandContext): Promise<number> {
   const target = !URL_PATTERN.test(to) ? null
     : await createEngine(checkUrl(to), passwordFile === undefined ? null : resolve(passwordFile));
   const files = createNodeFiles();
-  return withLockIfWritable(data, files, () => withScratch(data, async (scratch) => {
+  return withLockIfWritable(data, files, (journalEnd) => withScratch(data, async (scratch) => {
     const deps = { context, files, data, scratch, target };
-    const result = source === null ? await moveFromFiles(deps) : await moveFromEngine(deps, source);
+    const result = source === null ? await moveFromFiles(deps, journalEnd)
+      : await moveFromEngine(deps, source);
     await printMove(deps, result, source);
     return 0;
   }));
@@ -72,9 +75,10 @@ function checkUrl(to: string): string {
   throw new AppError('usage', `--to must be a directory, or ${result.expected}`);
 }
 
-async function moveFromFiles(deps: MoveDeps): Promise<MoveResult> {
+async function moveFromFiles(deps: MoveDeps, journalEnd: JournalEnd | null): Promise<MoveResult> {
   const { files, data } = deps;
   const contents = await recoverState({ directory: data, files, specs: COLLECTIONS });
+  checkJournalEnd(contents, journalEnd);
   return writeToTarget(deps, { contents, confirm: async () => {} });
 }
 
@@ -127,9 +131,10 @@ async function writeToTarget(
 
 /** Locks the data directory, unless it is read-only: nobody can write there then. */
 function withLockIfWritable<T>(
-  directory: string, files: Files, use: () => Promise<T>,
+  directory: string, files: Files, use: (journalEnd: JournalEnd | null) => Promise<T>,
 ): Promise<T> {
-  return isReadOnly(directory) ? use() : withDirectoryLock(directory, files, use);
+  return isReadOnly(directory) ? use(findJournalEnd(directory, files))
+    : withDirectoryLock(directory, files, use);
 }
 
 function isReadOnly(directory: string): boolean {

@@ -1,19 +1,21 @@
 /** Locks a data directory while a command works on it. */
 import type { Files } from '../../../store/disk/files.ts';
 import { acquireLock, COMMAND_WAIT_MS } from '../../../store/lock/directory-lock.ts';
+import type { JournalEnd } from '../../../store/lock/directory-lock.ts';
 
 /**
- * Calls `use`, which may replace the data: the end of the journal before it counts no more then.
+ * Calls `use` with the end of the journal at the last stop. `use` may replace the data: that end
+ * counts no more then.
  * Throws `conflict` when another process holds the directory and does not let go of it soon, and
  * `unavailable` where nothing can be written in it.
  */
 export async function withDirectoryLock<T>(
-  directory: string, files: Files, use: () => Promise<T>,
+  directory: string, files: Files, use: (journalEnd: JournalEnd | null) => Promise<T>,
 ): Promise<T> {
   const lock = await acquireLock(directory, { kind: 'command', waitMs: COMMAND_WAIT_MS, files });
   try {
     if (lock.refusal !== undefined) throw lock.refusal;
-    const result = await use();
+    const result = await use(lock.journalEnd);
     lock.journalEnd = null;
     return result;
   } finally {

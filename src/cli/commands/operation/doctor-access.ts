@@ -14,7 +14,7 @@ import { messageOf } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
-import { isStoreName } from '../../../store/disk/inventory.ts';
+import { isReplicaDirectory } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { checkJournalEnd, recoverState } from '../../../store/generations/recovery.ts';
 import { findJournalEnd } from '../../../store/lock/directory-lock.ts';
@@ -153,8 +153,7 @@ export async function readStoredTokens(
   const directory = enterDataAsOwner();
   if (settings.store.url !== null) return null;
   const files = createNodeFiles();
-  const hasStore = files.existsSync(directory) && files.listSync(directory).some(isStoreName);
-  if (!hasStore) return [];
+  if (!files.existsSync(directory) || isReplicaDirectory(files, directory)) return [];
   const state = await recoverState({
     directory, files, specs: [TOKENS], skipsUnknownCollections: true,
   });

@@ -280,7 +280,11 @@ async function verifyStore(
 ): Promise<DoctorFinding> {
   const files = createNodeFiles();
   const names = files.existsSync(directory) ? listStateNames(readInventory(files, directory)) : [];
-  if (names.length === 0) return ok('nothing is stored yet');
+  if (names.length === 0) {
+    // Throws where `lock` tells that there was data.
+    await readStoredTokens();
+    return ok('nothing is stored yet');
+  }
   const sizes = names.map((name) =>
     statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0);
   if (sizes.reduce((sum, size) => sum + size, 0) > VERIFIED_BYTES_MAX) {

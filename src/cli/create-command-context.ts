@@ -3,9 +3,9 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
-import { AppError, systemCodeOf } from '../base/errors.ts';
+import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { lazyImport, loadLazyModules } from '../base/lazy-import.ts';
-import type { LoadedSettings } from '../settings/load-settings.ts';
+import type { LoadedSettings, Settings } from '../settings/load-settings.ts';
 import { loadSettings } from '../settings/load-settings.ts';
 import { readSettingsFile } from '../settings/settings-file.ts';
 import { DATA_VARIABLE } from '../settings/settings-sources.ts';
@@ -195,8 +195,12 @@ async function openDirectoryApiClient(
   context: CommandContext, modules: ModuleLoading,
 ): Promise<ApiClient> {
   const { spec, args, io } = context;
-  // Wrong settings are refused even where a server answers, which has read its own.
-  const { settings } = context.loadSettings();
+  let settings: Settings;
+  try {
+    ({ settings } = context.loadSettings());
+  } catch (thrown) {
+    return findServerDespite(context, thrown);
+  }
   const { makesData = false } = spec;
   const isDryRun = makesData && args.has('dry-run');
   // A dry run works without a data directory, and makes none.
@@ -224,6 +228,25 @@ async function openDirectoryApiClient(
     },
     onWait: (reason) => noteWait(context, reason),
   });
+}
+
+/**
+ * The client of the server that runs: it has read its settings, and goes on where the file in the
+ * directory is broken since. Throws `problem` where none runs, and where the flags, the environment
+ * or the file of --config are wrong: these are of this command.
+ */
+async function findServerDespite(context: CommandContext, problem: unknown): Promise<ApiClient> {
+  let client: ApiClient | null = null;
+  try {
+    context.loadCallersSettings();
+    client = await context.openServerClient();
+  } catch {
+    // `problem` is what the user has to mend first.
+  }
+  if (client === null) throw problem;
+  context.output.note(`${messageOf(problem)}; the server that runs has read its settings before, `
+    + 'and does this: mend that before its next start');
+  return client;
 }
 
 async function openRemoteApiClient(

@@ -226,6 +226,50 @@ test('warns of a secret in a settings file only where others may read the file',
     }
   }));
 
+test('a settings file that is broken under a running server takes no command away from it', () =>
+  inPlace('through a server', async (place) => {
+    const path = join(place.data, 'settings.json');
+    const backup = join(place.folder, 'backup');
+    const wasRun = async (words: readonly string[], text = ''): Promise<void> => {
+      const { code, stderr } = await place.run(words, { input: text });
+      assert.equal(code, 0, `${words.join(' ')}: ${stderr}`);
+      assert.match(stderr, /^hookshelf: .*settings\.json.*; the server that runs has read /m);
+    };
+    for (const [index, settings] of ['{"http":', '{"http":{"timeuot":7}}'].entries()) {
+      writeFileSync(path, settings);
+      await wasRun(['book:add', '--input', '{"title":"One"}']);
+      await wasRun(['delivery:list']);
+      await wasRun(['data:compact']);
+      await wasRun(['data:backup', '--to', `${backup}-${index}`]);
+      await wasRun(['mcp'], '{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+      const shown = await place.run(['settings:show']);
+      assert.deepEqual([shown.code, / has read /.test(shown.stderr)], [0, false]);
+      assert.match((await place.run(['doctor'])).stdout, /^settings +failed +of this command: /m);
+      // Where an engine has the records stands in the settings alone.
+      assert.equal((await place.run(['data:verify'])).code, 2);
+    }
+    writeFileSync(join(place.folder, 'named.json'), '{"http":');
+    for (const [options, environment] of [
+      [['--config', join(place.folder, 'named.json')], {}], [[], { HOOKSHELF_HTTP_TIMEOUT: 'x' }],
+    ] as const) {
+      const { code } = await place.run(['delivery:list', ...options], { environment });
+      assert.equal(code, 2, 'what is wrong is of this command');
+    }
+  }));
+
+test('wrong settings are refused beside the lock of a server that was killed', () =>
+  inPlace('without a server', async (place) => {
+    writeFileSync(join(place.data, 'settings.json'), '{"http":');
+    writeFileSync(join(place.data, 'lock'), `${JSON.stringify({
+      pid: process.pid, kind: 'server', socketPath: join(place.data, 'control.sock'),
+    })}\n`);
+    const backup = ['data:backup', '--to', join(place.folder, 'backup')];
+    for (const words of [backup, ['book:list'], ['mcp']]) {
+      const { code, stderr } = await place.run(words);
+      assert.deepEqual([code, stderr.includes('settings.json')], [2, true], stderr);
+    }
+  }));
+
 test('a token can be made where the settings ask for one', () =>
   inPlace('without a server', async (place) => {
     const environment = { HOOKSHELF_SERVER_CORS_ORIGINS: '*' };

@@ -51,7 +51,11 @@ export async function verifyData(context: CommandContext): Promise<void> {
   return verifyFolder(context, enterData(context));
 }
 
-/** Enters the data directory. Throws `not_found` if it holds no data: its disk may be missing. */
+/**
+ * Enters the data directory. Throws `not_found` if neither it nor an engine holds data: the disk of
+ * the directory may be missing. Of a directory with data no settings are read: they may be broken
+ * under a server that runs, and keep nobody from a backup.
+ */
 function enterData(context: CommandContext): string {
   const directory = context.enterExistingDataAsOwner();
   const files = createNodeFiles();
@@ -59,6 +63,7 @@ function enterData(context: CommandContext): string {
   // Errors of their own have a node's directory, and one whose `lock` tells that there was data.
   const lastSequence = findJournalEnd(directory, files)?.sequence ?? 0;
   if (lastSequence > 0 || isReplicaDirectory(files, directory)) return directory;
+  if (context.loadSettings().settings.store.url !== null) return directory;
   throw new AppError('not_found', `${directory} holds no data: is --data right?`);
 }
 
@@ -159,7 +164,7 @@ async function copyBackup(context: CommandContext, to: string): Promise<BackupCo
 async function openListedFiles(
   context: CommandContext, files: Files, to: string,
 ): Promise<BackupSources> {
-  if (context.loadSettings().settings.store.url === null) enterData(context);
+  enterData(context);
   for (let attempt = 1; ; attempt += 1) {
     const contents = await fetchObject(context, '/control/data/backup');
     const { files: fileList, isReplica } = contents;

@@ -15,8 +15,8 @@ import type { CommandContext } from '../command-context.ts';
 
 export async function relayMcp(context: CommandContext): Promise<void> {
   // Wrong settings, or a wrong directory, end it at once, and not the first call.
-  context.loadSettings();
-  if (context.serverUrl === null) context.enterExistingDataAsOwner();
+  const hasServer = context.serverUrl === null && await context.openServerClient() !== null;
+  if (!hasServer) context.loadSettings();
   const relay = new McpRelay(context);
   for await (const line of readLines(withLastLine(context.io.stdin))) relay.pass(line);
   await relay.end();

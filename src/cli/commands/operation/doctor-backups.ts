@@ -2,6 +2,7 @@
 import { findNewestBackup } from '../../../app/backups.ts';
 import { explainFileError } from '../../../base/file-error.ts';
 import { formatValue, expectObject } from '../resource-commands.ts';
+import { CLOCK_SLACK_MS } from './doctor-machine.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
@@ -14,7 +15,7 @@ export function checkBackups(
 ): DoctorFinding {
   const server = getServer();
   if (settings.server.paused) return ok('none are made by itself, as server.paused is on');
-  if (server !== null) return describeRunning(server.status['backups'], io.now());
+  if (server !== null) return describeBackups(server.status['backups'], io.now());
   const { to, everyHours } = settings.backup;
   if (to === null || everyHours === 0) return ok('none are made without data:backup');
   try {
@@ -26,7 +27,8 @@ export function checkBackups(
   }
 }
 
-function describeRunning(backups: unknown, nowMs: number): DoctorFinding {
+/** `backups` is a member of the answer to `GET /api/status`. */
+export function describeBackups(backups: unknown, nowMs: number): DoctorFinding {
   if (typeof backups !== 'object' || backups === null) {
     return ok('the server makes none by itself');
   }
@@ -38,7 +40,13 @@ function describeRunning(backups: unknown, nowMs: number): DoctorFinding {
   }
   if (typeof newestAt !== 'string') return ok('another node makes them, or the first is under way');
   const detail = `the newest is of ${newestAt}, in ${formatValue(to)}`;
-  const lateMs = nowMs - Date.parse(newestAt) - LATE_INTERVALS * Number(everyHours) * HOUR_MS;
+  const newestMs = Date.parse(newestAt);
+  // Until then no backup would look late.
+  if (newestMs > nowMs + CLOCK_SLACK_MS) {
+    return warning(`${detail}, which this clock has yet to reach`,
+      'set the clock of the server right, and that of this machine');
+  }
+  const lateMs = nowMs - newestMs - LATE_INTERVALS * Number(everyHours) * HOUR_MS;
   return lateMs > HOUR_MS ? warning(detail, 'see the log for why no newer one was made')
     : ok(detail);
 }

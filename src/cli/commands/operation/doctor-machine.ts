@@ -14,7 +14,8 @@ const FREE_BYTES_MIN = GIBIBYTE;
 const FULL_BYTES_MAX = MEBIBYTE;
 // A clock that shows a time before this program existed is wrong.
 const CLOCK_MS_MIN = Date.UTC(2025, 0, 1);
-const CLOCK_SLACK_MS = 60_000;
+/** A time so far ahead may be that of another machine's clock. */
+export const CLOCK_SLACK_MS = 60_000;
 
 /** After an upgrade the old program may still run. */
 export function checkVersion({ getServer }: DoctorSubject): DoctorFinding {

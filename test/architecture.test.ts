@@ -48,7 +48,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
  * files beside them are not bound, but no two of them may import each other in a circle either.
  */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  base: ['json', 'text', 'network', 'files', 'structures'],
+  base: ['files', 'json', 'text', 'network', 'structures'],
   books: ['transfer', 'aggregates', 'list', 'index', 'engine', 'query'],
   cli: ['commands', 'api-client', 'terminal', 'process', 'arguments'],
   client: ['connection', 'policy'],

@@ -6,7 +6,7 @@ import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { messageOf, systemCodeOf } from './errors.ts';
-import { shellQuote } from './text/shell-quote.ts';
+import { quotePath } from './text/shell-quote.ts';
 
 /** `remedy` is null where we know none that would surely help. */
 type FileErrorDescription = { readonly cause: string; readonly remedy: string | null };
@@ -139,10 +139,6 @@ function readPath(error: unknown): string | null {
 
 function readSyscall(error: unknown): string {
   return String(Reflect.get(Object(error), 'syscall'));
-}
-
-function quotePath(path: string): string {
-  return /^[\w./,:@%+-]+$/.test(path) ? path : shellQuote(path);
 }
 
 function createSystemView(): SystemView {

@@ -16,6 +16,7 @@ import { AppError } from '../base/errors.ts';
 import { explainFileError } from '../base/file-error.ts';
 import { SECRET_FILE_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { redactText } from '../base/log.ts';
+import { quotePath } from '../base/text/shell-quote.ts';
 import {
   DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE,
 } from '../settings/settings-sources.ts';
@@ -78,7 +79,7 @@ export function readToken(path: string, warn: (text: string) => void): string {
     throw new AppError('usage', `${path} does not hold a token: one line, without spaces`);
   }
   if (status.isFile() && (status.mode & READABLE_BY_OTHERS) !== 0) {
-    warn(`other users may read the token in ${path}: chmod 600 ${path}`);
+    warn(`other users may read the token in ${path}: chmod 600 ${quotePath(path)}`);
   }
   return token;
 }

@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { MASK, redactText } from '../base/log.ts';
 import { didYouMean, findNearest } from '../base/text/nearest.ts';
+import { quotePath } from '../base/text/shell-quote.ts';
 import { ROWS_BY_NAME, readEnvironment, readFile, readFlags } from './settings-sources.ts';
 import type { SettingsFile, SettingsSources } from './settings-sources.ts';
 import { SETTING_ROWS } from './setting-table.ts';
@@ -68,7 +69,7 @@ function findWarnings(file: SettingsFile | null): SettingsWarning[] {
   if (secrets.length === 0) return [];
   return [{
     problem: `${file.origin} holds ${secrets.join(' and ')}, and every user may read it`,
-    fix: `chmod 600 ${file.origin}`,
+    fix: `chmod 600 ${quotePath(file.origin)}`,
   }];
 }
 

@@ -6,6 +6,7 @@ import { explainFileError } from '../base/file-error.ts';
 import { CONFIGURATION_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { findOwnerProblem, formatChown } from '../base/files/ownership.ts';
 import { parseJsonStrictly } from '../base/json/parse.ts';
+import { quotePath } from '../base/text/shell-quote.ts';
 import type { SettingsFile } from './settings-sources.ts';
 
 const READABLE_BY_ALL = 0o004;
@@ -40,6 +41,6 @@ function checkTrust(path: string, status: Stats): void {
       + '--config, if you trust it)');
   }
   if ((status.mode & WRITABLE_BY_ALL) !== 0) {
-    throw new AppError('usage', `everybody may write in it; run: chmod o-w ${path}`);
+    throw new AppError('usage', `everybody may write in it; run: chmod o-w ${quotePath(path)}`);
   }
 }

@@ -151,9 +151,9 @@ test('doctor looks at the folder and its programs', async () => {
   const path = hooks.add('deploy.sh', 'true');
   assert.match((await look(hooks.path)).join(), /^ok,.*hooks holds 1 executable file$/);
   chmodSync(path, 0o644);
-  assert.match((await look(hooks.path)).join(), /^warning,no hook may run deploy\.sh \(.*u\+x/);
+  assert.match((await look(hooks.path)).join(), /^warning,hooks cannot run deploy\.sh \(.*u\+x/);
   chmodSync(path, 0o777);
-  assert.match((await look(hooks.path)).join(), /^warning,no hook may run deploy\.sh \(.*chmod/);
+  assert.match((await look(hooks.path)).join(), /^warning,hooks cannot run deploy\.sh \(.*chmod/);
   chmodSync(hooks.path, 0o777);
   assert.match((await look(hooks.path)).join(), /^failed,.*hooks: is writable by group/);
 });

@@ -3,6 +3,7 @@
  * rule holds for all three: the file must be ours or root's.
  */
 import { AppError } from '../errors.ts';
+import { shellQuote } from '../text/shell-quote.ts';
 import { findUntrustedStep } from './path-owners.ts';
 import type { PathStep, PathWalk } from './path-owners.ts';
 
@@ -17,7 +18,7 @@ export function findOwnerProblem(uid: number): string | null {
 
 /** The command that makes a file ours. */
 export function formatChown(path: string): string {
-  return `chown ${process.geteuid?.() ?? 0} '${path}'`;
+  return `chown ${process.geteuid?.() ?? 0} ${shellQuote(path)}`;
 }
 
 /**
@@ -32,7 +33,7 @@ export function checkOwnership({ path, uid, mode, isDirectory, isLink }: PathSte
   const isSticky = isDirectory && (mode & STICKY) !== 0;
   if (isLink || isSticky || (mode & WRITABLE_BY_GROUP_OR_OTHERS) === 0) return;
   throw new AppError('usage',
-    `${path}: is writable by group or others; run: chmod go-w '${path}'`);
+    `${path}: is writable by group or others; run: chmod go-w ${shellQuote(path)}`);
 }
 
 /**

@@ -6,6 +6,7 @@ import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 import { AppError } from '../errors.ts';
+import { quotePath } from '../text/shell-quote.ts';
 
 /** A folder, link or file on the way. */
 export type PathStep = {
@@ -83,7 +84,8 @@ export function checkOnlyRootCanReplace(path: string, { steps, nearest, exists }
   const alternative = 'or name another data directory with --data';
   const { path: folder, uid } = untrustedStep;
   throw new AppError('conflict', uid === 0
-    ? `others may write in ${folder}: they ${danger}; chmod go-w ${folder}, ${alternative}`
+    ? `others may write in ${folder}: they ${danger}; chmod go-w ${quotePath(folder)}, `
+      + alternative
     : `${folder} is user ${uid}'s, who ${danger}; run as user ${uid}, give ${path} to that user, `
       + alternative);
 }

@@ -2,6 +2,7 @@
 import { AppError } from '../../base/errors.ts';
 import { explainFileError } from '../../base/file-error.ts';
 import { CONFIGURATION_BYTES_MAX, readBounded } from '../../base/files/bounded-read.ts';
+import { quotePath } from '../../base/text/shell-quote.ts';
 
 export type PasswordFiles = {
   /** The setting `store.passwordFile` as an absolute path. */
@@ -24,7 +25,8 @@ export function readPrivateFile(path: string, name: string): string {
     // A password file in PostgreSQL's format may have lines for many databases.
     const { bytes, status } = readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX });
     if ((status.mode & 0o077) !== 0) {
-      throw new AppError('usage', `${name} ${path} is open to other users; chmod 600 ${path}`);
+      throw new AppError('usage',
+        `${name} ${path} is open to other users; chmod 600 ${quotePath(path)}`);
     }
     return bytes.toString('utf8');
   } catch (thrown) {

@@ -1,6 +1,7 @@
 /**
- * The checks of `doctor` for files that settings name: the certificate, custom actions, and the
- * commands that hooks run.
+ * The checks of `doctor` for files that settings name: the certificate, the modules of custom
+ * actions, and the programs of the action run-command. All are looked at as the owner of the data
+ * directory: root becomes that user for good, as a server does.
  */
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
@@ -23,8 +24,8 @@ const loadCertificates = lazyImport(() => import('../../../app/certificate.ts'))
 const NO_CERTIFICATE = 'none is set: plain HTTP';
 
 /**
- * Looks at the certificate that a running server uses, and whether it can be read from its files
- * again: when a signal finds there what is no good, the old one stays in use until the next start.
+ * Checks the certificate that a running server uses, and its files. The server reads these again at
+ * SIGHUP: if they are broken, it keeps the old certificate, and its next start fails.
  */
 export async function checkCertificate(
   { context, settings, getServer }: DoctorSubject,
@@ -40,25 +41,27 @@ export async function checkCertificate(
       `of the files, which the next start reads: ${problem}`, 'mend them and send SIGHUP')];
   }
   if (settings.server.tlsCert === null) return ok(NO_CERTIFICATE);
-  context.enterDataAsOwner();
+  context.identity.becomeOwner();
   try {
     const { readCertificate, readExpiryMs } = await loadCertificates();
     const certificate = readCertificate(settings);
     return certificate === null ? ok(NO_CERTIFICATE)
       : await describeExpiry(readExpiryMs(certificate), context.io.now());
   } catch (thrown) {
-    // We run as the directory's owner by now; a server reads the file while it is still root.
+    // We are the owner of the data directory by now. A server that root starts reads the files as
+    // root, unless the settings file in the data directory names them, which is the owner's.
     return context.identity.needsSwitch
-      ? warning(messageOf(thrown), 'root may still read it: name it to serve in the environment')
+      ? warning(messageOf(thrown), 'where root may read the files, name them in '
+        + 'HOOKSHELF_SERVER_TLS_CERT and HOOKSHELF_SERVER_TLS_KEY of serve')
       : failed(messageOf(thrown), '');
   }
 }
 
-/** null also where we may not read the files: the server may. */
+/** Finds what is wrong with the files. null also where we may not read them: the server may. */
 async function findFileProblem(
   context: DoctorSubject['context'], settings: Settings,
 ): Promise<string | null> {
-  context.enterDataAsOwner();
+  context.identity.becomeOwner();
   try {
     (await loadCertificates()).readCertificate(settings);
     return null;
@@ -76,8 +79,8 @@ async function describeExpiry(expiresMs: number, nowMs: number): Promise<DoctorF
 }
 
 /**
- * Asks the server which actions are missing or switched off. Where none runs, looks at the modules
- * and loads none of them.
+ * Asks the server which actions are missing or switched off. Without a server it finds the modules
+ * of custom actions, and loads none of them: a module is code that would run here.
  */
 export async function checkActions(
   { context: { enterDataAsOwner }, settings: { actions }, getServer }: DoctorSubject,
@@ -94,7 +97,7 @@ export async function checkActions(
     if (length === 0) return ok('the built-in ones');
     const label = `${length} custom ${length === 1 ? 'module' : 'modules'}`;
     return server === null
-      ? hint(`${label}, which doctor does not load`, 'serve does, and says what is wrong there')
+      ? hint(`${label}, which doctor does not load`, 'serve loads them, and says what is wrong')
       : ok(`${label}, which the server has loaded`);
   } catch (thrown) {
     return failed(explainFileError(thrown), '');
@@ -112,40 +115,38 @@ async function findMissingActions(server: RunningServer): Promise<DoctorFinding 
   if (missing.length === 0) return null;
   const labels = missing.map(({ identifier, actionType }) =>
     `${formatValue(identifier)} (${formatValue(actionType)})`);
-  return failed(`the action is not there that these run: ${joinFirst(labels)}`,
+  return failed(`these run an action that the server does not have: ${joinFirst(labels)}`,
     missing.some(({ actionType }) => actionType === 'run-command')
       ? 'name the folder of the programs in actions.commandDirectory, in settings.json of the data '
         + 'directory, and start again'
       : 'put the module back, or delete what runs it');
 }
 
-/** Finds the actions that the running server has switched off; null: none. */
+/** Finds the actions that the server has switched off; null: there are none. */
 async function findSwitchedOffActions(server: RunningServer): Promise<DoctorFinding | null> {
   const switchedOff = expectObjects(await server.ask('/api/actions'))
     .filter(({ switchedOffUntil }) => typeof switchedOffUntil === 'string');
   if (switchedOff.length === 0) return null;
   const labels = switchedOff.map(({ identifier, module, switchedOffUntil }) =>
     `${formatValue(identifier)} (${formatValue(module)}) until ${formatValue(switchedOffUntil)}`);
-  return warning(`switched off, as they ended the worker of the modules: ${labels.join(', ')}`,
-    'see the log for how they ended it, and mend the modules');
+  return warning(`switched off, as they ended the thread that runs modules: ${labels.join(', ')}`,
+    'the log tells how each of them ended it: mend these modules');
 }
 
-/** Looks at the folder of the action run-command and at its programs, as each run does. */
+/** Checks the folder of the action run-command and its programs by the rules of each run. */
 export function checkCommands(
-  { context: { enterDataAsOwner }, settings: { actions } }: DoctorSubject,
+  { context: { identity }, settings: { actions } }: DoctorSubject,
 ): DoctorFinding {
   const { commandDirectory: path, workingDirectories } = actions;
   if (path === null) return ok('actions.commandDirectory names no folder: none can be run');
-  enterDataAsOwner();
+  identity.becomeOwner();
   try {
     const commands = listCommands({ path, workingDirectories });
-    const unusable = commands.filter(({ problem }) => problem !== null);
-    if (unusable.length > 0) {
-      const names = unusable.map(({ name, problem }) => `${name} (${problem ?? ''})`);
-      return warning(`no hook may run ${joinFirst(names)}`, '');
-    }
+    const problems = commands.flatMap(({ name, problem }) =>
+      problem === null ? [] : [`${name} (${problem})`]);
+    if (problems.length > 0) return warning(`hooks cannot run ${joinFirst(problems)}`, '');
     return commands.length === 0
-      ? warning(`no file in ${path} is executable`, `put programs there, and chmod u+x them`)
+      ? warning(`no file in ${path} is executable`, 'put programs there, and chmod +x them')
       : ok(`${path} holds ${commands.length} executable `
         + (commands.length === 1 ? 'file' : 'files'));
   } catch (thrown) {

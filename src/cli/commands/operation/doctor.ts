@@ -11,6 +11,7 @@ import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { describeFileError, explainFileError } from '../../../base/file-error.ts';
 import { redactText } from '../../../base/log.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
+import { quotePath } from '../../../base/text/shell-quote.ts';
 import { isDamage } from '../../../store/generations/damage-error.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import {
@@ -197,7 +198,7 @@ function checkDirectory({ context }: DoctorSubject): DoctorFinding {
   if (refusal !== null) return refusal;
   return (status.mode & 0o077) === 0
     ? ok(`${dataDirectory} is writable, and private`)
-    : warning(`${dataDirectory} is open to other users`, `chmod 700 ${dataDirectory}`);
+    : warning(`${dataDirectory} is open to other users`, `chmod 700 ${quotePath(dataDirectory)}`);
 }
 
 /** Finds a file of somebody else, such as one that a command of root has left there. */

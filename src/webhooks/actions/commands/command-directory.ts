@@ -16,6 +16,7 @@ import { explainFileError } from '../../../base/file-error.ts';
 import { checkOwnership, checkWayAsRoot } from '../../../base/files/ownership.ts';
 import { walkPath, type PathStep, type PathWalk } from '../../../base/files/path-owners.ts';
 import { quote, suggestName } from '../../../base/text/error-message.ts';
+import { shellQuote } from '../../../base/text/shell-quote.ts';
 import { isInterpreterName } from './interpreters.ts';
 
 type ListedCommand = { readonly name: string; readonly problem: string | null };
@@ -23,7 +24,6 @@ type ListedCommand = { readonly name: string; readonly problem: string | null };
 /** More files are not listed: people choose from the list. */
 const LISTED_MAX = 1000;
 const STICKY = 0o1000;
-const OWNER_EXECUTABLE = 0o100;
 const SETUID_OR_SETGID = 0o6000;
 
 /** All paths are absolute. */
@@ -94,14 +94,15 @@ function walkExplained(path: string): PathWalk {
   }
 }
 
-/** Throws `usage`, with the remedy. */
-function checkExecutable({ path, mode, uid }: PathStep): void {
+/** Throws `usage`, with the remedy, for a program of ours or of root that we may not execute. */
+function checkExecutable({ path, uid }: PathStep): void {
   try {
     accessSync(path, constants.X_OK);
   } catch (cause) {
-    const isForOwner = (mode & OWNER_EXECUTABLE) !== 0 && uid !== process.geteuid?.();
-    throw new AppError('usage', isForOwner ? explainFileError(cause)
-      : `${path}: is not executable; run: chmod u+x '${path}'`, {}, cause);
+    const isOurs = uid === (process.geteuid?.() ?? uid);
+    const problem = isOurs ? 'is not executable; run: chmod u+x'
+      : 'is root\'s, and not executable for us; run as root: chmod a+x';
+    throw new AppError('usage', `${path}: ${problem} ${shellQuote(path)}`, {}, cause);
   }
 }
 

@@ -171,6 +171,30 @@ test('a folder that is missing or is a file is refused', () => {
     /is not there; make the folder, or correct/);
 });
 
+test('a command that mends rights can be copied to a shell, whatever the file is called', () => {
+  const place = new CommandPlace();
+  const { directory } = place;
+  place.add("it's.sh", '#!/bin/sh\n', 0o644);
+  assertRefused(() => resolveCommand(directory, "it's.sh"), /chmod u\+x '.*it'\\''s\.sh'$/);
+  place.add("it's.sh", '#!/bin/sh\n', 0o777);
+  assertRefused(() => resolveCommand(directory, "it's.sh"), /chmod go-w '.*it'\\''s\.sh'$/);
+});
+
+test('of a program of root, root is named to let it be executed', { skip: !IS_ROOT }, () => {
+  const place = new CommandPlace();
+  const { directory, folder, path } = place;
+  place.add('a.sh', '#!/bin/sh\n', 0o644);
+  for (const open of [folder, path]) chmodSync(open, 0o755);
+  chownSync(path, NOBODY, NOBODY);
+  process.seteuid?.(NOBODY);
+  try {
+    assertRefused(() => resolveCommand(directory, 'a.sh'),
+      /a\.sh: is root's, and not executable for us; run as root: chmod a\+x '/);
+  } finally {
+    process.seteuid?.(0);
+  }
+});
+
 test('the list has programs, and says which of them cannot run', () => {
   const place = new CommandPlace();
   place.add('b.sh');

@@ -248,9 +248,9 @@ function hasShortToken({ server: { apiToken } }: Settings): boolean {
 }
 
 /**
- * What `checkExposure` refuses off loopback, where the settings tell of a proxy that others come
- * through: no error, since the proxy may pass on incoming webhooks alone. null: there is nothing
- * to warn of. `isGuarded` as there.
+ * Finds the danger of `checkExposure` for a service on loopback: the settings tell of a proxy, and
+ * others come through it. That is a warning and no error, since the proxy may pass on incoming
+ * webhooks alone. null: there is nothing to warn of. `isGuarded` is that of `checkExposure`.
  */
 export function examineForwarding(
   settings: Settings, isGuarded: boolean,

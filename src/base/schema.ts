@@ -119,7 +119,8 @@ export type MemberSchema = {
   readonly label?: string;
   /**
    * Shown below the field of a form and in OpenAPI; its first sentence is the help of the option.
-   * It says units, and what holds without a value. It does not say the default, which is appended.
+   * The text says units, and what holds without a value. It leaves out the default, which is
+   * appended.
    */
   readonly description?: string | undefined;
   readonly form?: MemberForm;

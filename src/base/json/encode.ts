@@ -104,7 +104,7 @@ function openContainer(value: unknown): OpenContainer | null {
   };
 }
 
-/** What the `toJSON` of an object gives, such as a date's. */
+/** Returns what the `toJSON` of an object gives, such as that of a date; else the value itself. */
 function resolveToJson(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value;
   return 'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON() : value;

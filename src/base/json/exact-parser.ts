@@ -9,11 +9,11 @@
 import { ExactNumber, parseNumber } from '../exact-number.ts';
 import type { JsonValue } from '../schema.ts';
 
-/** What stands before a number in JSON. In a string it may stand before any digits. */
+/** Matches before a number in JSON. In a string it may match before any digits. */
 const START = String.raw`(?:["\s]:|[,[\s]|^)`;
 /** Numbers that are more than an integer of at most 15 digits. */
 const LONG_NUMBER = new RegExp(`${START}(?:-?\\d+[.eE]|-?\\d{16}|-0)`);
-/** Such as may lose digits: long ones, exponents, zeros at the end and behind the point, and -0. */
+/** Numbers that may lose digits: long ones, exponents, zeros at the end and after the point, -0. */
 const LOSSY_NUMBER = new RegExp(
   `${START}(-?(?:[\\d.]{16}|\\d+(?:\\.\\d*0(?!\\d)|(?:\\.\\d+)?[eE]|\\.0{6}|(?<=-0)(?!\\.)))`
     + '[-+.\\deE]*)', 'g');

@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts';
 import { parseJsonText } from './exact-parser.ts';
 
 export const JSON_DEPTH_MAX = 64;
-/** What a record may have; 2 MiB of `{}` would be 700,000, and 40 MB of memory. */
+/** The most values that a record may have; 2 MiB of `{}` would be 700,000, and 40 MB of memory. */
 const RECORD_VALUES_MAX = 100_000;
 
 /**

@@ -20,7 +20,7 @@ export function missingFileError(name: string, why: string): AppError {
   return new AppError('damaged', `${message}; ${HINT}`);
 }
 
-/** What is damaged, for damage that a start mends by itself: no backup is needed. */
+/** Tells what is damaged, where a start mends it by itself: no backup is needed. */
 export function describeMendedDamage({ message }: Error): string {
   return message.replace(`; ${HINT}`, '');
 }

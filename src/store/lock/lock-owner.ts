@@ -19,19 +19,21 @@
  *   {"released":true}
  *   {"released":true,"journal":{"generation":2,"sequence":118}}
  *
- * It is not emptied: it keeps its block of the disk, so that the next owner can be named on a full
- * one. `journal` is the end of the journal at a stop in order: all up to there was acknowledged and
- * is on disk. Nothing in the journal itself tells that its last lines are missing, as an
- * interrupted copy or a lost page leaves it; so a start, and a verification, hold the state to this
- * end (`checkJournalEnd` of recovery.ts). It counts in a copy of the directory, too.
+ * The file is not emptied: it keeps its block of the disk, so that the next owner can be named on a
+ * full disk. `journal` is the end of the journal at a stop in order: all up to there was
+ * acknowledged and is on disk. Nothing in the journal itself tells that its last lines are missing,
+ * as an interrupted copy or a lost page leaves it, and nothing else that it is gone. So a start, a
+ * verification, a move and a restore from a copy of the directory hold the state to this end
+ * (`checkJournalEnd` of recovery.ts).
  *
- * - It is absent, and nothing is checked: without the file, while an owner is named, after a kill,
- *   after a command that replaced the data, in files of versions before it, and in `lock-<n>`.
- * - A start that is refused writes it back, so that the next one is refused as well. A kill between
- *   loses it.
- * - It is not synced. A power loss may bring an earlier end back, or a content that is not JSON and
- *   counts for none. An earlier end still holds: a journal only grows, or a generation follows.
- * - Of data of a newer generation it says nothing: a restore or a copy that began anew wrote that.
+ * - The end is absent, and nothing is checked: without the file, while an owner is named, after a
+ *   kill, after a command that replaced the data, in files of older versions, and in `lock-<n>`.
+ * - A start that is refused writes the end back, so that the next start is refused as well. A kill
+ *   between loses it.
+ * - The file is not synced. A power loss may bring an earlier end back, or a content that is not
+ *   JSON and tells no end. An earlier end still holds: a journal grows, or a generation follows.
+ * - The end says nothing of data of a newer generation: a restore, or a copy that began anew, has
+ *   written that.
  */
 import { assert } from '../../base/assert.ts';
 import { systemCodeOf } from '../../base/errors.ts';
@@ -72,7 +74,7 @@ export class OwnedLock {
   readonly #descriptor: Descriptor;
   readonly #kind: LockKind;
   readonly #liveness: LivenessSocket | null;
-  /** What the release writes; the holder sets it as soon as another end is true. */
+  /** The end of the journal that the release writes; the holder sets it once another is true. */
   journalEnd: JournalEnd | null;
   #isReleased = false;
 

@@ -219,7 +219,7 @@ export function freezeAll(
  * half, and no step costs more than one insertion.
  */
 export class LruCache {
-  // It bounds the memory of the cache and the chunks of the arena that the cache keeps alive.
+  // The limit is for the memory of the cache, and of the arena's chunks that the cache keeps alive.
   readonly #recordsPerMap: number;
   #young = new Map<string, StoredRecord>();
   #old = new Map<string, StoredRecord>();

@@ -45,7 +45,7 @@ type StagedSubmission = {
 type Batch = {
   /** The number rises from batch to batch. */
   readonly number: number;
-  /** Those that are not on disk yet. */
+  /** The submissions of the batch that are not on disk yet. */
   submissions: StagedSubmission[];
   /** Called at the end of the batch, for transactions that have read its staged records. */
   readonly dependents: ((isCommitted: boolean) => void)[];
@@ -399,9 +399,9 @@ function countWithin(submissions: readonly StagedSubmission[], bytesMax: number)
 
 /** The window closes after so many turns of the event loop in a row without a new transaction. */
 const QUIET_TURNS = 2;
-/** It closes after so many turns in any case. */
+/** The window closes after so many turns in any case. */
 const TURNS_MAX = 8;
-/** It closes once the batch has so many bytes. A batch may be larger: one turn may bring more. */
+/** The window closes at so many bytes. A batch may be larger: one turn may bring more. */
 const WINDOW_BYTES_MAX = 4 << 20;
 
 /**

@@ -26,7 +26,7 @@ export async function followData(context: CommandContext): Promise<number> {
     throw new AppError('usage', `--name has at most ${FOLLOWER_NAME_LENGTH_MAX} characters, not `
       + `${name.length}`);
   }
-  // It reads the token, which the owner of the copy may not be allowed to.
+  // The client reads the token now: the owner of the copy may not be allowed to.
   const client = await context.openApiClient();
   const { settings } = context.loadSettings();
   const directory = resolve(args.get('to'));

@@ -40,7 +40,7 @@ import { SERVER_CHECKS } from './doctor-server.ts';
 import { describeSource, findRunningServer } from './running-server.ts';
 import type { RunningServer } from './running-server.ts';
 
-// It loads the whole app, which is not needed where a server runs.
+// Loaded lazily: the module loads the whole app, which is not needed where a server runs.
 const loadVerification = lazyImport(() => import('../../../app/verify-start.ts'));
 const CONNECT_TIMEOUT_MS = 2000;
 /** A store of this size takes about a second to read, and as much memory. */

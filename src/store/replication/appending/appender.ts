@@ -278,7 +278,7 @@ export class Appender {
   }
 
   #finish(pending: PendingAppend, error: AppError | null): void {
-    // It is cleared first: the caller may begin the next append within `onEnded`.
+    // `#pending` is cleared first: the caller may begin the next append within `onEnded`.
     this.#pending = null;
     pending.request.onEnded(error);
   }

@@ -19,6 +19,8 @@ import { MEMBER_SCHEMAS, METADATA_PREFIX } from '../book-members.ts';
 import type { HeaderProblem } from './grammars/delimited-text.ts';
 
 export const CSV_COLUMNS: readonly string[] = [...MEMBER_SCHEMAS.keys()];
+const COLUMNS_BY_LOWER_NAME: ReadonlyMap<string, string> =
+  new Map(CSV_COLUMNS.map((column) => [column.toLowerCase(), column]));
 export const LEFT_OUT = 'none';
 
 /** The words that people have for members, in English, German, French and Spanish, folded. */
@@ -145,8 +147,9 @@ function explainHeader(
 ): string | null {
   const isOwn = (name: string, index: number): boolean => contents[index] === METADATA_PREFIX + name
     && !map.has(name.toLowerCase());
-  const ownNames = names.filter(isOwn);
-  if (names.length === 1 && ownNames.some((name) => /[|:^]/.test(name))) {
+  const ownNames: readonly OwnName[] = names.filter(isOwn)
+    .map((name) => ({ name, meantMember: findMeantMember(name) }));
+  if (names.length === 1 && ownNames.some(({ name }) => /[|:^]/.test(name))) {
     return 'cells must be separated by commas, semicolons or tabs';
   }
   const firstNames = new Map<string, string>();
@@ -172,20 +175,22 @@ function explainHeader(
     .join('; ');
 }
 
+/** A name that means no member, and the member whose name is nearly that, or null. */
+type OwnName = { readonly name: string; readonly meantMember: string | null };
+
 /** How a column is mapped by a caller, by the example of one. */
-function adviseMap(ownNames: readonly string[], contents: readonly string[]): readonly string[] {
-  const name = ownNames.find((one) => findMeantMember(one) !== null) ?? ownNames[0];
-  if (name === undefined) return [];
-  const shortName = name.slice(0, NAME_SHOWN_MAX);
-  const member = findMeantMember(name) ?? (contents.includes('title') ? 'authors' : 'title');
+function adviseMap(ownNames: readonly OwnName[], contents: readonly string[]): readonly string[] {
+  const example = ownNames.find(({ meantMember }) => meantMember !== null) ?? ownNames[0];
+  if (example === undefined) return [];
+  const shortName = example.name.slice(0, NAME_SHOWN_MAX);
+  const member = example.meantMember ?? (contents.includes('title') ? 'authors' : 'title');
   return [`the option or parameter \`column\` says what a column is, such as ${
     JSON.stringify(`${shortName}=${member}`)}, or ${
     JSON.stringify(`${shortName}=${METADATA_PREFIX}${shortName}`)} for a column of your own`];
 }
 
 function findMember(name: string): string | null {
-  const lowerName = name.toLowerCase();
-  return CSV_COLUMNS.find((column) => column.toLowerCase() === lowerName) ?? null;
+  return COLUMNS_BY_LOWER_NAME.get(name.toLowerCase()) ?? null;
 }
 
 /** The member whose name is nearly that of the column, or null. */
@@ -209,17 +214,16 @@ function listNames(names: readonly string[]): string {
 }
 
 /** A problem for each of the first names that are nearly a member's. */
-function describeNear(names: readonly string[]): readonly string[] {
-  return names.flatMap((name) => {
-    const member = findMeantMember(name);
-    return member === null ? [] : [`unknown column ${
-      JSON.stringify(name.slice(0, NAME_SHOWN_MAX))} (did you mean \`${member}\`?)`];
-  }).slice(0, NAMES_SHOWN_MAX);
+function describeNear(names: readonly OwnName[]): readonly string[] {
+  return names.filter(({ meantMember }) => meantMember !== null).slice(0, NAMES_SHOWN_MAX)
+    .map(({ name, meantMember }) => `unknown column ${
+      JSON.stringify(name.slice(0, NAME_SHOWN_MAX))} (did you mean \`${meantMember}\`?)`);
 }
 
 /** One problem for all other names. */
-function describeStrange(names: readonly string[]): readonly string[] {
-  const strangeNames = names.filter((name) => findMeantMember(name) === null);
+function describeStrange(names: readonly OwnName[]): readonly string[] {
+  const strangeNames = names.filter(({ meantMember }) => meantMember === null)
+    .map(({ name }) => name);
   if (strangeNames.length === 0) return [];
   return [`unknown ${strangeNames.length === 1 ? 'column' : 'columns'} ${
     listNames(strangeNames)}: known are ${CSV_COLUMNS.join(', ')}`];

@@ -419,7 +419,7 @@ test('quotes are text where a syntax has none, and each line is a row', () => {
 test('a row of more cells than a header could name is told', () => {
   const records = read(`title,isbn\n${','.repeat(1_000_000)}\nB\n`);
   assert.deepEqual(records.map(({ line, problem }) => [line, problem]),
-    [[2, 'more than 10000 cells'], [3, undefined]]);
+    [[2, 'more than 1024 cells'], [3, undefined]]);
 });
 
 test('the quote that an export for spreadsheets puts before a formula is taken off', () => {

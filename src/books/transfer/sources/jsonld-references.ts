@@ -122,8 +122,7 @@ export class ReferenceQueue {
       count += 1;
     }
     if (count === 0) return [];
-    const records = this.#waiting.slice(0, count);
-    this.#waiting = this.#waiting.slice(count);
+    const records = this.#waiting.splice(0, count);
     this.#waitingLength = waitingLength;
     return records.map((record) => this.#finish(record));
   }

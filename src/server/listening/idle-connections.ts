@@ -21,7 +21,7 @@ export function cutIdleConnections(
   server: Server, keepAliveTimeoutMs: number, clock: Clock,
 ): Timer {
   const idleSpans = new WeakMap<Socket, IdleSpan>();
-  const check = (): void => {
+  const cut = (): void => {
     const nowMs = clock.monotonicMs();
     for (const socket of findIdleSockets(server)) {
       const span = idleSpans.get(socket);
@@ -32,6 +32,10 @@ export function cutIdleConnections(
         socket.destroy();
       }
     }
+  };
+  const check = (): void => {
+    // After a standstill timers run before the loop reads: requests may have come meanwhile.
+    setImmediate(cut);
     timer = clock.startTimer(CHECK_INTERVAL_MS, check);
   };
   let timer = clock.startTimer(CHECK_INTERVAL_MS, check);

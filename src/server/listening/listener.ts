@@ -260,7 +260,8 @@ function closeServer(
       for (const socket of sockets.ready) if (socket.bytesRead === 0) socket.destroy();
     };
     let timer = clock.startTimer(Math.max(idleMs, IDLE_CHECK_MS), function check() {
-      cutIdleSockets();
+      // After a standstill timers run before the loop reads: requests may have come meanwhile.
+      setImmediate(cutIdleSockets);
       timer = clock.startTimer(IDLE_CHECK_MS, check);
     });
     // The close of an HTTP server cuts idle connections: that of a plain one only stops accepting.

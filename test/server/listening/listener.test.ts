@@ -13,7 +13,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { Dispatcher } from '../../../src/server/routing/dispatcher.ts';
 import {
-  createHttpServer, listenOnPort, listenOnSocket,
+  createHttpServer, createLifecycle, listenOnPort, listenOnSocket, trackSockets,
 } from '../../../src/server/listening/listener.ts';
 import { Metrics } from '../../../src/server/metrics/metrics.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../../support/raw-http.ts';
@@ -24,6 +24,8 @@ import { createCertificate } from '../../support/tls.ts';
 const LIMITS = {
   requestTimeoutMs: 5_000, headersTimeoutMs: 5_000, keepAliveTimeoutMs: 5_000, connectionsMax: 10,
 };
+/** How long a close leaves connections that are idle. */
+const IDLE_MS = 50;
 const hello = route('GET', '/hello', (exchange) => exchange.sendJson(200, exchange.isControl));
 
 /** A route whose answer waits to be told. */
@@ -99,6 +101,23 @@ test('an answer begun before closing does not keep its connection open after', a
   assert.equal((await busy.answer()).headers['connection'], 'keep-alive');
   await closed;
   busy.close();
+});
+
+test('a close first reads what has come while the process stood still', async () => {
+  const server = createHttpServer(dispatcherOf(hello).listeners('loopback'), LIMITS, systemClock);
+  const lifecycle = createLifecycle(server, trackSockets(server), systemClock, IDLE_MS);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const client = new RawConnection({ port: address.port });
+  client.send(encodeRequest('GET', '/hello'));
+  await client.answer();
+  const closed = lifecycle.close(5_000);
+  client.send(encodeRequest('GET', '/hello'));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * IDLE_MS);
+  assert.equal((await client.answer()).status, 200);
+  await closed;
+  client.close();
 });
 
 test('listening on a taken port or a foreign host fails with advice', async () => {

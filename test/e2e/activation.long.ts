@@ -20,6 +20,9 @@ import type { Running } from './processes.ts';
 const POST = { method: 'POST', headers: { 'content-type': 'application/json' } };
 const RESTARTS = 200;
 const ANSWERS_BETWEEN_RESTARTS = 30;
+/** A server that stops leaves 250 ms to a connection without a request. */
+const STANDSTILL_MS = 200;
+const TICK_MS = 10;
 
 type Answer = { readonly status: number; readonly text: string; readonly connection: string };
 
@@ -228,12 +231,22 @@ test('commands of hooks see neither the sockets nor their variables', async () =
   }
 });
 
-/** Clients that send requests, one after another, until they are told to stop. */
+/**
+ * Clients that send requests, one after another, until they are told to stop. When this process
+ * stands still for as long as a server waits for them, as on a busy machine, a request may be lost.
+ */
 class Load {
   /** Requests that were not answered with 200. */
   readonly problems: string[] = [];
   answeredCount = 0;
   #isOver = false;
+  #lastTickMs = performance.now();
+  #lastStandstillMs = -Infinity;
+  readonly #ticking = setInterval(() => {
+    const nowMs = performance.now();
+    if (nowMs - this.#lastTickMs > STANDSTILL_MS) this.#lastStandstillMs = nowMs;
+    this.#lastTickMs = nowMs;
+  }, TICK_MS).unref();
   readonly #clients: readonly Promise<void>[];
 
   constructor(clients: readonly (() => Promise<Answer>)[]) {
@@ -243,6 +256,7 @@ class Load {
   async stop(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#clients);
+    clearInterval(this.#ticking);
   }
 
   async #run(send: () => Promise<Answer>): Promise<void> {
@@ -251,7 +265,8 @@ class Load {
         const { status, text } = await send();
         if (status !== 200) this.problems.push(`${status} ${text}`);
       } catch (error) {
-        this.problems.push(String(error));
+        const hasStoodStill = performance.now() - this.#lastStandstillMs < STANDSTILL_MS;
+        if (!hasStoodStill) this.problems.push(String(error));
       }
       this.answeredCount += 1;
     }

@@ -36,6 +36,13 @@ test('the one name that goes on where it ends goes before one with slips', () =>
   assert.equal(findNearest('backups', ['backup', 'backups.every.hour']), 'backup');
 });
 
+test('a short form finds the one name that begins as it and has its letters in order', () => {
+  assert.equal(findNearest('args', ['command', 'arguments', 'environment']), 'arguments');
+  assert.equal(findNearest('hdrs', ['headers', 'url']), 'headers');
+  assert.equal(findNearest('args', ['arguments', 'arrangements']), null);
+  assert.equal(findNearest('gmts', ['arguments']), null);
+});
+
 const CASES: readonly (readonly [from: string, to: string, distance: number])[] = [
   ['', '', 0], ['', 'a', 1], ['harry', 'harry', 0], ['hary', 'harry', 1], ['harry', 'hary', 1],
   ['hrary', 'harry', 1], ['barry', 'harry', 1], ['brary', 'harry', 2], ['tolkein', 'tolkien', 1],

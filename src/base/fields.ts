@@ -229,10 +229,34 @@ function checkBytes({ bytesMax }: JsonSchema, value: unknown, context: ParseCont
   return bytes <= bytesMax;
 }
 
+function failShape(
+  context: ParseContext, shape: string, value: unknown, schema: ArraySchema | ObjectSchema,
+): undefined {
+  const example = JSON.stringify(createExample(schema));
+  return fail(context, `must be ${shape}, not ${typeName(value)}; for example ${example}`);
+}
+
+/** The shape of a value: an object has the members that it must have, or else its first. */
+function createExample(schema: Schema): JsonValue {
+  switch (schema.kind) {
+    case 'string': return schema.values?.[0] ?? '…';
+    case 'boolean': return true;
+    case 'array': return [createExample(schema.items)];
+    case 'object': {
+      const members = Object.entries(schema.members).filter(([, { readOnly }]) => !readOnly);
+      const required = members.filter(([, { isRequired = false }]) => isRequired);
+      return Object.fromEntries((required.length > 0 ? required : members.slice(0, 1))
+        .map(([name, member]) => [name, createExample(member.schema)]));
+    }
+    case 'json': return {};
+    default: return schema.minimum;
+  }
+}
+
 function readArray(
   schema: ArraySchema, value: unknown, context: ParseContext,
 ): JsonValue | undefined {
-  if (!Array.isArray(value)) return fail(context, `must be an array, not ${typeName(value)}`);
+  if (!Array.isArray(value)) return failShape(context, 'an array', value, schema);
   const { maxItems, isUnique = false, identify = (item: JsonValue) => item } = schema;
   const isTooLong = value.length > maxItems;
   if (isTooLong) fail(context, `must have at most ${maxItems} items`);
@@ -259,7 +283,7 @@ function readArray(
 function readObject(
   schema: ObjectSchema, value: unknown, context: ParseContext,
 ): JsonObject | undefined {
-  if (!isJsonObject(value)) return fail(context, `must be a JSON object, not ${typeName(value)}`);
+  if (!isJsonObject(value)) return failShape(context, 'a JSON object', value, schema);
   const { members } = schema;
   const { errors } = context;
   const countBefore = errors.length;

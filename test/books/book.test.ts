@@ -77,7 +77,7 @@ const REFUSED: Readonly<Record<string, readonly (readonly [unknown, string, RegE
     [['a', 'b', 'a'], '/2', /not stand twice/], [[''], '/0', /empty/],
     [['x'.repeat(201)], '/0', /200/],
     [[1], '/0', /a string/], [[null], '/0', /a string, not null/],
-    ['a', '', /an array, not a string/],
+    ['a', '', /an array, not a string; for example \["…"\]/],
     [Array.from({ length: 101 }, (_, index) => `${index}`), '', /at most 100 items$/],
   ],
   series: [
@@ -130,7 +130,8 @@ const REFUSED: Readonly<Record<string, readonly (readonly [unknown, string, RegE
   ],
   authors: [
     [[{}], '/0/name', /is required/], [[{ name: ' ' }], '/0/name', /blank/],
-    [['a'], '/0', /object/],
+    [['a'], '/0', /^must be a JSON object, not a string; for example \{"name":"…"\}$/],
+    ['a', '', /^must be an array, not a string; for example \[\{"name":"…"\}\]$/],
     [[{ name: 'a' }, { name: 'x'.repeat(301) }], '/1/name', /at most 300/],
     [[{ name: 'a', givenName: 'x'.repeat(151) }], '/0/givenName', /at most 150/],
     [[{ name: 'a', birthDate: '1960-05', deathDate: '1960-04-30' }], '/0/deathDate', /before/],

@@ -3,8 +3,9 @@
  * one that runs is loaded.
  */
 import { AppError } from '../base/errors.ts';
-import { findNearest } from '../base/text/nearest.ts';
-import { COMMON_OPTIONS, parseArguments, parseLine } from './arguments/parse-arguments.ts';
+import {
+  COMMON_OPTIONS, parseArguments, parseLine, suggestCommand,
+} from './arguments/parse-arguments.ts';
 import type { CommandLine } from './arguments/parse-arguments.ts';
 import type { CommandContext, CommandRun, CommandSpec } from './commands/command-context.ts';
 import { SERVE_COMMAND } from './commands/serve/serve-command-table.ts';
@@ -106,16 +107,12 @@ function createUnknownCommandError(name: string, commands: readonly CommandSpec[
   if (group.length > 0) {
     return new AppError('usage', `${name} is a group; its commands are ${group.join(', ')}`);
   }
-  // `webhook:list` is the end of two names.
-  const ends = names.filter((other) => other.endsWith(name));
-  const near = ends.length > 0 ? ends.join(' or ') : findNearest(name, names);
   // `npm start -p 9000` keeps -p for itself.
   if (/^\d+$/.test(name)) {
     return new AppError('usage', `unknown command "${name}"; for a port give --port ${name}, `
       + `with npm \`npm start -- --port ${name}\``);
   }
-  const hint = near === null ? 'see hookshelf help' : `did you mean ${near}?`;
-  return new AppError('usage', `unknown command "${name}"; ${hint}`);
+  return new AppError('usage', `unknown command "${name}"; ${suggestCommand(name, names)}`);
 }
 
 function processIo(): Io {

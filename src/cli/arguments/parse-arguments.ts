@@ -311,3 +311,17 @@ function createUnknownOptionError(
     ?? (near === null ? `see hookshelf help ${spec.name}` : `did you mean --${near}?`);
   return new AppError('usage', `unknown option ${rawName} of ${spec.name}; ${hint}`);
 }
+
+/** More groups than these have the verb `list`, which then says nothing. */
+const SAME_VERB_MAX = 2;
+
+/** The end of an error about a command that there is not: those of `names` that may be meant. */
+export function suggestCommand(name: string, names: readonly string[]): string {
+  // `webhook:list` is the end of two names, and the verb of `event:resend` that of another group.
+  const ends = names.filter((other) => other.endsWith(name));
+  const [, verb] = name.split(':');
+  const withVerb = names.filter((other) => other.endsWith(`:${verb}`));
+  const near = [findNearest(name, names), ...withVerb.length > SAME_VERB_MAX ? [] : withVerb];
+  const meant = ends.length > 0 ? ends : [...new Set(near)].filter((other) => other !== null);
+  return meant.length === 0 ? 'see hookshelf help' : `did you mean ${meant.join(' or ')}?`;
+}

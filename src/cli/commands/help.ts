@@ -1,7 +1,8 @@
 /** Help, made from the command table. */
 import { AppError } from '../../base/errors.ts';
-import { findNearest } from '../../base/text/nearest.ts';
-import { COMMON_OPTIONS, selectCommonOptions } from '../arguments/parse-arguments.ts';
+import {
+  COMMON_OPTIONS, selectCommonOptions, suggestCommand,
+} from '../arguments/parse-arguments.ts';
 import type { CommandContext, CommandSpec } from './command-context.ts';
 import type { OptionSpec, OptionSpecs } from '../arguments/option-spec.ts';
 import type { Output } from '../terminal/output.ts';
@@ -23,9 +24,7 @@ export async function help(context: CommandContext): Promise<void> {
   const group = commands.filter((command) => command.name.startsWith(`${name}:`));
   if (group.length > 0) return printGroup(output, group);
   const names = commands.map((command) => command.name);
-  const near = findNearest(name, names);
-  const hint = near === null ? 'see hookshelf help' : `did you mean ${near}?`;
-  throw new AppError('usage', `there is no command "${name}"; ${hint}`);
+  throw new AppError('usage', `there is no command "${name}"; ${suggestCommand(name, names)}`);
 }
 
 export async function printOverview({ output, commands }: CommandContext): Promise<void> {

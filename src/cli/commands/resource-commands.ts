@@ -196,11 +196,24 @@ export async function fetchNamed(
   return fetchObject(context, await resolvePath(context, resource, option));
 }
 
-/** Creates a record; resolves with the stored one. */
+/**
+ * Creates a record; resolves with the stored one. A `conflict` names the command that updates what
+ * has the name: the create may have been tried before.
+ */
 export async function createRecord(
   context: CommandContext, { path }: Resource, body: unknown,
 ): Promise<JsonObject> {
-  return requestObject(context, { method: 'POST', path, body });
+  const apiClient = await context.openApiClient();
+  try {
+    return expectObject((await apiClient.request({ method: 'POST', path, body })).body);
+  } catch (thrown) {
+    const command = LIST_COMMANDS[path]?.replace('list', 'update');
+    if (command === undefined || !(thrown instanceof AppError) || thrown.code !== 'conflict') {
+      throw thrown;
+    }
+    throw new AppError(
+      'conflict', `${thrown.message}; hookshelf ${command} changes what is there`, {}, thrown);
+  }
 }
 
 /** A record as it is stored now, with the tag of its version. */

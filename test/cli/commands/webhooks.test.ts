@@ -35,6 +35,23 @@ test('the files of a command are read before its webhook is looked for', () =>
   }));
 
 for (const way of WAYS) {
+  test(`a create that finds its name taken names the command that updates it, ${way}`, () =>
+    inPlace(way, async (place) => {
+      for (const [words, detail, command] of [
+        [['actionconfig:create', '--action', 'log', '--identifier', 'to-log'],
+          'another action configuration has the identifier to-log already', 'actionconfig:update'],
+        [['incomingwebhook:create', '--path-segment', 'in', '--action-config', 'to-log'],
+          'pathSegment "in" is already taken', 'incomingwebhook:update'],
+        [['outgoingwebhook:create', '--target-url', 'http://a.test/', '--name', 'shop'],
+          'name "shop" is already taken', 'outgoingwebhook:update'],
+      ] as const) {
+        assert.equal((await place.run([...words])).code, 0, words[0]);
+        const { code, stderr } = await place.run([...words]);
+        assert.deepEqual([code, stderr],
+          [1, `hookshelf: ${detail}; hookshelf ${command} changes what is there\n`]);
+      }
+    }));
+
   test(`action configurations are managed, ${way}`, () => inPlace(way, async (place) => {
     const create = ['actionconfig:create', '--action', 'http-forward', '--identifier', 'to-ci'];
     const options = '{"url":"http://ci.test/","headers":{"X-Key":"planted"}}';

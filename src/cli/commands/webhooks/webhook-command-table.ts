@@ -251,6 +251,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     oneOf: [['identifier', 'failed']],
     foreignOptions: new Map([
       ['hook', 'those of one webhook are for delivery:resend --hook <id> --failed'],
+      ['as', 'delivery:resend has it: hookshelf delivery:resend <id> --as new'],
     ]),
     examples: ['hookshelf delivery:retry --failed'],
     load: async () => (await loadDelivery()).retryDelivery,

@@ -176,7 +176,8 @@ export class QueueCapacity {
       count: transaction.countReserved(WAITING), bytes: transaction.countReserved(PAYLOAD_BYTES),
     };
     this.assertRoom(count, bytes, reserved, isBound);
-    if (!isFannedOut(webhookIds.length)) {
+    // A webhook takes the room of others only where there are others.
+    if (this.#webhooks.size > 1 && !isFannedOut(webhookIds.length)) {
       this.#reserveFor(transaction, webhookIds, bytes, reserved);
     }
     transaction.reserve(WAITING, count);
@@ -219,8 +220,7 @@ export class QueueCapacity {
       const amount = this.#waitingByWebhook.get(webhookId) ?? NOTHING;
       const count = amount.count + transaction.countReserved(`deliveries to ${webhookId}`);
       const ownBytes = amount.bytes + transaction.countReserved(`bytes to ${webhookId}`);
-      const isFull = count + 1 > countLeft || ownBytes + bytes > bytesLeft;
-      if (!isFull || this.#webhooks.size < 2) continue;
+      if (count + 1 <= countLeft && ownBytes + bytes <= bytesLeft) continue;
       throw createFullError(`${count} wait for webhook ${this.#formatLabel(webhookId)}, and no `
         + 'more are left to all others (outgoing.maxPending, outgoing.maxPendingBytes)');
     }

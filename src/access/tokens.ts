@@ -10,7 +10,7 @@ import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { IdSource } from '../base/uuid.ts';
-import { createBindingTest, type BoundWebhook } from '../base/webhook-binding.ts';
+import { listEntriesWith, type BoundWebhook } from '../base/webhook-binding.ts';
 import type { Grant } from '../server/http-route.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 import { followRecords } from '../resources/projection.ts';
@@ -40,6 +40,8 @@ export class Tokens implements TokenVerifier {
   readonly #makeId: IdSource;
   readonly #log: Logger;
   readonly #byHash = new Map<string, Token>();
+  /** By entry of a binding, the hashes of the tokens that have it. */
+  readonly #hashesByEntry = new Map<string, Set<string>>();
   readonly #unfollow: () => void;
 
   constructor(deps: { store: Store; clock: Clock; makeId: IdSource; log: Logger }) {
@@ -91,10 +93,16 @@ export class Tokens implements TokenVerifier {
     return this.#listUsable().filter(({ webhooks }) => webhooks !== undefined);
   }
 
-  /** Lists the names of the bound tokens in force that see a webhook. */
+  /**
+   * Lists the names of the bound tokens in force that see a webhook. An apply asks it for each: to
+   * test each token for 500 of them held the server for 200 ms.
+   */
   listBoundNames(webhook: BoundWebhook): readonly string[] {
-    return this.listBound().filter(({ webhooks = [] }) => createBindingTest(webhooks)(webhook))
-      .map(({ name }) => name);
+    const nowMs = this.#clock.now();
+    const hashes = new Set([...listEntriesWith(webhook)].flatMap((entry) =>
+      [...this.#hashesByEntry.get(entry) ?? []]));
+    return [...hashes].flatMap((hash) => this.#byHash.get(hash) ?? [])
+      .filter((token) => isUsable(token, nowMs)).map(({ name }) => name);
   }
 
   /** Whether any stored token is neither revoked nor expired. */
@@ -188,9 +196,21 @@ export class Tokens implements TokenVerifier {
 
   #apply({ before, after }: Change): void {
     const previous = before === null ? null : decodeToken(before);
-    if (previous?.hash !== undefined) this.#byHash.delete(previous.hash);
+    if (previous?.hash !== undefined) {
+      this.#byHash.delete(previous.hash);
+      for (const entry of previous.webhooks ?? []) {
+        const hashes = this.#hashesByEntry.get(entry);
+        hashes?.delete(previous.hash);
+        if (hashes?.size === 0) this.#hashesByEntry.delete(entry);
+      }
+    }
     const token = after === null ? null : decodeToken(after);
-    if (token?.hash !== undefined) this.#byHash.set(token.hash, token);
+    if (token?.hash === undefined) return;
+    this.#byHash.set(token.hash, token);
+    for (const entry of token.webhooks ?? []) {
+      const hashes = this.#hashesByEntry.get(entry) ?? new Set();
+      this.#hashesByEntry.set(entry, hashes.add(token.hash));
+    }
   }
 
   #recordUse(token: Token, nowMs: number): void {

@@ -49,16 +49,16 @@ export function indexByEntry<Webhook>(
   toBoundWebhook: (webhook: Webhook) => BoundWebhook,
 ): ReadonlyMap<string, readonly Webhook[]> {
   const index = new Map<string, Webhook[]>(entries.map((entry) => [entry, []]));
-  const lengths = new Set(entries.filter((entry) => entry.endsWith('*'))
-    .map((entry) => entry.length - 1));
   for (const webhook of webhooks) {
-    const { identifier, name } = toBoundWebhook(webhook);
-    index.get(identifier)?.push(webhook);
-    if (name === undefined) continue;
-    if (name !== identifier) index.get(name)?.push(webhook);
-    for (const length of lengths) {
-      if (length <= name.length) index.get(`${name.slice(0, length)}*`)?.push(webhook);
-    }
+    for (const entry of listEntriesWith(toBoundWebhook(webhook))) index.get(entry)?.push(webhook);
   }
   return index;
+}
+
+/** Lists every entry that a binding which has the webhook may have it by. */
+export function listEntriesWith({ identifier, name = '' }: BoundWebhook): ReadonlySet<string> {
+  const entries = new Set([identifier]);
+  if (name !== '') entries.add(name);
+  for (let length = 1; length <= name.length; length += 1) entries.add(`${name.slice(0, length)}*`);
+  return entries;
 }

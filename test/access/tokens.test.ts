@@ -246,3 +246,23 @@ test('the state of access is read from what a server says, and from nothing else
     assert.equal(isLockedOut(state), isClosed && !hasUsableToken);
   }
 });
+
+test('the tokens that see a webhook are found without a look at all others', async () => {
+  const { tokens } = open();
+  const names = Array.from({ length: 900 }, (_, index) => `customer-${index}`);
+  for (const name of names) {
+    await create(tokens, { name, scope: 'read', webhooks: [name, `${name}.*`] });
+  }
+  const { id } = await create(tokens, { name: 'support', scope: 'read', webhooks: ['c*', 'u1'] });
+  const start = process.cpuUsage();
+  for (const name of names) {
+    assert.deepEqual(tokens.listBoundNames({ identifier: 'u', name }).toSorted(),
+      [name, 'support']);
+  }
+  // Each for each takes a second.
+  assert.ok(process.cpuUsage(start).user < 500_000);
+  assert.deepEqual(tokens.listBoundNames({ identifier: 'u1' }), ['support']);
+  await tokens.revoke(id);
+  assert.deepEqual(tokens.listBoundNames({ identifier: 'u1', name: 'customer-7.x' }),
+    ['customer-7']);
+});

@@ -212,10 +212,9 @@ export class QueueCapacity {
     transaction: Transaction, webhookIds: readonly string[], bytes: number,
     reserved: Readonly<WaitingAmount>,
   ): void {
-    const countLeft = this.#pendingMax - this.#waitingForAll.count - reserved.count;
-    // What has failed gives way, and an event that webhooks share is in the queue once.
-    const waitingBytes = Math.min(this.#bytes, this.#waitingForAll.bytes);
-    const bytesLeft = this.#bytesMax - waitingBytes - reserved.bytes;
+    const left = this.#computeLeft();
+    const countLeft = left.count - reserved.count;
+    const bytesLeft = left.bytes - reserved.bytes;
     for (const webhookId of webhookIds) {
       const amount = this.#waitingByWebhook.get(webhookId) ?? NOTHING;
       const count = amount.count + transaction.countReserved(`deliveries to ${webhookId}`);
@@ -230,13 +229,20 @@ export class QueueCapacity {
     }
   }
 
+  /** What the waiting deliveries leave: none of the webhooks may have more waiting than that. */
+  #computeLeft(): Readonly<WaitingAmount> {
+    const { count, bytes } = this.#waitingForAll;
+    // What has failed gives way, and an event that webhooks share is in the queue once.
+    const waitingBytes = Math.min(this.#bytes, bytes);
+    return { count: this.#pendingMax - count, bytes: this.#bytesMax - waitingBytes };
+  }
+
   /** Those with most waiting first. */
   #listFullWebhooks(): readonly FullWebhook[] {
     if (this.#webhooks.size < 2) return [];
-    const countLeft = this.#pendingMax - this.#waitingForAll.count;
-    const bytesLeft = this.#bytesMax - Math.min(this.#bytes, this.#waitingForAll.bytes);
+    const left = this.#computeLeft();
     return [...this.#waitingByWebhook]
-      .filter(([, { count, bytes }]) => count + 1 > countLeft || bytes + 1 > bytesLeft)
+      .filter(([, { count, bytes }]) => count + 1 > left.count || bytes + 1 > left.bytes)
       .sort(([, left], [, right]) => right.count - left.count).slice(0, FULL_WEBHOOKS_MAX)
       .map(([hook, { count }]) => ({ hook, webhook: this.#formatLabel(hook), pending: count }));
   }

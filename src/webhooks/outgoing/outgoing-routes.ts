@@ -40,7 +40,7 @@ import {
   findDialectSecretProblem,
 } from './signing-member.ts';
 import {
-  CONDITION_ADVICE, describeUnconditional, findHolders, selectBound, type TokenBinding,
+  CONDITION_ADVICE, describeUnconditional, findHolders, type TokenBinding,
 } from './token-holders.ts';
 import {
   createTriggerTest, type OutgoingWebhookIndex, type ReadyOutgoingWebhook,
@@ -107,9 +107,7 @@ function findConditionHint(
   { webhooks, listBoundTokens }: OutgoingServices, webhook: JsonObject,
 ): string | null {
   const tokens = listBoundTokens();
-  const isSeen = webhook['when'] === undefined
-    && tokens.some((token) => selectBound([webhook], token.webhooks).length > 0);
-  if (!isSeen) return null;
+  if (webhook['when'] !== undefined || tokens.length === 0) return null;
   const others = [...webhooks.all()].map((other) => ({
     identifier: other.identifier, name: other.name ?? null, triggerEvents: listTriggers(other),
   })).filter(({ identifier }) => identifier !== webhook['identifier']);

@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
-import type { Visibility } from '../members/visibility.ts';
+import { getsPayloads, type Visibility } from '../members/visibility.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import type { StoredOutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
@@ -239,9 +239,8 @@ function toPublicSend(
   const { hook, event, identifier } = delivery;
   const webhook = hook === null ? undefined : webhooks.find(hook);
   const target = findTarget(store, delivery, webhook);
-  const isPayloadShown = webhook?.payloadTemplate === undefined
-    && webhook?.actionConfiguration === undefined;
-  const key = isPayloadShown ? findEventHead(findCommitted(store), delivery)?.key ?? null : null;
+  const head = getsPayloads(webhook ?? {}) ? findEventHead(findCommitted(store), delivery) : null;
+  const key = head?.key ?? null;
   return toPublicDelivery(delivery, { event, key, hookName: webhook?.name ?? null, target },
     webhook?.enabled === false, findRateTime(identifier));
 }

@@ -13,6 +13,16 @@ type VisibleWebhook = {
   readonly actionConfiguration?: unknown;
 };
 
+/**
+ * Whether a webhook gets payloads as they are: where a template or an action makes the body, its
+ * owner is sent that body alone.
+ */
+export function getsPayloads(
+  { payloadTemplate, actionConfiguration }: Omit<VisibleWebhook, 'identifier'>,
+): boolean {
+  return payloadTemplate === undefined && actionConfiguration === undefined;
+}
+
 type VisibilityDirectory = { find(identifier: string): VisibleWebhook | undefined };
 
 /** Finds what the caller sees; null: everything, as his token is not bound, or he needs none. */
@@ -39,14 +49,10 @@ export class Visibility {
     return this.#find(identifier) !== undefined;
   }
 
-  /**
-   * Whether the webhook is seen and gets payloads as they are: where a template or an action makes
-   * the body, its owner was sent that body alone.
-   */
+  /** Whether the webhook is seen and gets payloads as they are. */
   seesPayloadsOf(identifier: string): boolean {
     const webhook = this.#find(identifier);
-    return webhook !== undefined && webhook.payloadTemplate === undefined
-      && webhook.actionConfiguration === undefined;
+    return webhook !== undefined && getsPayloads(webhook);
   }
 
   /** An event is seen by its deliveries: `webhookIds` are those of the webhooks that have one. */

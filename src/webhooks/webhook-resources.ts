@@ -11,7 +11,9 @@ import {
   createActionConfigurationRepository, createUseCheck, findRecordsNaming,
 } from './actions/action-configuration-repository.ts';
 import type { OptionsChecks } from './actions/options-checks.ts';
-import { listReferences, type UsingWebhook } from './actions/configuration-references.ts';
+import {
+  listReferences, refersTo, type UsingWebhook,
+} from './actions/configuration-references.ts';
 import { stageMarkRemoval } from './applied-records.ts';
 import type { HealthMonitors } from './health/health-monitor.ts';
 import { observeHealth, type HostWait } from './health/public-health.ts';
@@ -109,8 +111,7 @@ function findUsers(store: Store, transaction: Transaction, configuration: string
     const committedRecords = [...findRecordsNaming(store.collection(collection), configuration)];
     const stagedRecords = committedRecords.flatMap((bytes) =>
       transaction.find(collection, decode(bytes).identifier) ?? []);
-    return stagedRecords.map(decode)
-      .filter((webhook) => listReferences(webhook).some(({ name }) => name === configuration))
+    return stagedRecords.map(decode).filter((webhook) => refersTo(webhook, configuration))
       .map(formatWebhookLabel);
   };
   return [

@@ -48,6 +48,10 @@ export function listReferences(
     : [{ name: actionConfiguration, pointer: '/actionConfiguration' }, ...inRoutes];
 }
 
+export function refersTo(webhook: ReferringMembers, configuration: string): boolean {
+  return listReferences(webhook).some(({ name }) => name === configuration);
+}
+
 const MISSING_LISTED_MAX = 10;
 
 /** Warns in one log line of configurations whose action is not there, with their webhooks. */
@@ -60,8 +64,7 @@ export function warnOfMissingActions(
   if (missing.length === 0) return;
   const users = [...webhooks];
   const labels = missing.slice(0, MISSING_LISTED_MAX).map(({ identifier, actionType }) => {
-    const userLabels = users
-      .filter((webhook) => listReferences(webhook).some(({ name }) => name === identifier))
+    const userLabels = users.filter((webhook) => refersTo(webhook, identifier))
       .map(formatWebhookLabel);
     const suffix = userLabels.length === 0 ? '' : `, for ${joinFirst(userLabels)}`;
     return `${identifier} (${actionType})${suffix}`;

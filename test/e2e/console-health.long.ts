@@ -5,6 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { aroundTests } from '../support/around-tests.ts';
 import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { inFolder } from '../support/temporary-folder.ts';
@@ -26,7 +27,7 @@ const STATES = `return [...document.querySelectorAll('.rows tbody tr')]
 
 before(() => target.open());
 after(() => target.close());
-before(async () => {
+aroundTests(async () => {
   if (hasBrowser) await browser.look(1280, 900, 'light');
 });
 

@@ -1,6 +1,7 @@
 /** What changes while a screen of the console opens, before it is told of changes. */
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
+import { aroundTests } from '../support/around-tests.ts';
 import { hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 
@@ -15,7 +16,7 @@ window.fetch = async (url, options) => {
 };`;
 const at = new ConsoleAtWork();
 
-before(async () => {
+aroundTests(async () => {
   if (!hasBrowser) return;
   await at.browser.command('Page.addScriptToEvaluateOnNewDocument', { source: HOLD_STREAM });
 });

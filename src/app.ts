@@ -71,7 +71,7 @@ import { createStreamRoute } from './stream/stream-route.ts';
 import { createNodeFiles } from './store/disk/files.ts';
 import { holdsData } from './store/disk/inventory.ts';
 import { EPOCHS } from './store/epochs.ts';
-import { acquireLock, findJournalEnd } from './store/lock/directory-lock.ts';
+import { acquireLock, createAbsentLock } from './store/lock/directory-lock.ts';
 import type { DirectoryLock } from './store/lock/directory-lock.ts';
 import { computeMemoryLimits } from './store/records/memory-limits.ts';
 import { findCommitted } from './store/find-record.ts';
@@ -273,12 +273,9 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
     data, settings, logger, role, clock = systemClock, maxMemoryBytes = Infinity,
   } = options;
   const files = createNodeFiles();
-  const lock: DirectoryLock = options.refusal === undefined
+  const lock = options.refusal === undefined
     ? await acquireLock(data, { kind: role, waitMs: options.waitMs ?? 0, files, clock })
-    : {
-      refusal: options.refusal, journalEnd: findJournalEnd(data, files),
-      announce() {}, release() {},
-    };
+    : createAbsentLock(data, files, options.refusal);
   closers.add(() => lock.release());
   if (role === 'server' && lock.deadServer !== undefined) {
     logger.warning('the server before this one did not stop by itself: it was killed, or the '

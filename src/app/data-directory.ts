@@ -1,5 +1,6 @@
 /** Makes the data directory, and refuses a directory that root must not use. */
 import { chmodSync, readdirSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import { explainFileError } from '../base/file-error.ts';
 import { checkOnlyRootCanReplace, walkPath } from '../base/files/path-owners.ts';
@@ -23,15 +24,15 @@ export function makeDataDirectory(path: string, option: '--data' | '--to' = '--d
   }
   // Another user may have made the directory between the check and now.
   refuseAsRoot(path);
-  if (!statSync(path).isDirectory()) {
+  const status = statSync(path);
+  if (!status.isDirectory()) {
     throw new AppError('conflict', `${path} is not a directory; name one with ${option}`);
   }
-  closeShippedDirectory(path);
+  closeShippedDirectory(path, status);
 }
 
 /** Git makes the `data` of a clone as it makes all folders, open to other users. */
-function closeShippedDirectory(path: string): void {
-  const { uid, mode } = statSync(path);
+function closeShippedDirectory(path: string, { uid, mode }: Stats): void {
   const isOpen = uid === process.geteuid?.() && (mode & 0o077) !== 0;
   if (isOpen && readdirSync(path).join() === SHIPPED_NAME) chmodSync(path, 0o700);
 }

@@ -21,12 +21,6 @@ const NAME = /^hookshelf-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.tar$/;
 const PART_NAME = /^hookshelf-\d{8}T\d{6}Z\.tar\.\d+\.part$/;
 const SECOND_MS = 1000;
 
-/** The name of a backup that is made at `nowMs`, in whole seconds. */
-export function formatBackupName(nowMs: number): string {
-  const time = new Date(nowMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
-  return `hookshelf-${time}.tar`;
-}
-
 /** The backups in the folder that were made until `nowMs`, oldest first. */
 export function listBackups(files: Files, folder: string, nowMs: number): readonly FolderBackup[] {
   return files.listSync(folder).map((name) => ({ name, madeMs: parseTime(name) }))

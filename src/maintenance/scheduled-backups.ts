@@ -11,12 +11,12 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
 import { explainFileError } from '../base/file-error.ts';
 import type { Logger } from '../base/log.ts';
-import { writeBackup } from '../store/backup/backup.ts';
+import { formatBackupName, writeBackup } from '../store/backup/backup.ts';
 import { verifyTar } from '../store/backup/restore.ts';
 import type { Files } from '../store/disk/files.ts';
 import type { OpenedStore } from '../store/store.ts';
 import {
-  checkOutsideData, checkRoom, explainFailure, formatBackupName, listBackups, makeBackupFolder,
+  checkOutsideData, checkRoom, explainFailure, listBackups, makeBackupFolder,
   removeParts, toNameTime,
 } from './backup-folder.ts';
 
@@ -171,7 +171,7 @@ export class ScheduledBackups {
     const nowMs = clock.now();
     const startedMs = clock.monotonicMs();
     removeParts(this.#files, to, store.replica === null ? Infinity : nowMs - FOREIGN_PART_MS);
-    const path = join(to, formatBackupName(nowMs));
+    const path = join(to, `${formatBackupName(nowMs)}.tar`);
     const sources = await store.openStateSources();
     const bytes = sources.files.reduce((sum, file) => sum + file.bytes, 0);
     try {

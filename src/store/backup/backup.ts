@@ -31,6 +31,12 @@ export interface BackupSources {
   close(): void;
 }
 
+/** The name of a backup that is made at `nowMs`, in whole seconds, without an end. */
+export function formatBackupName(nowMs: number): string {
+  const time = new Date(nowMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
+  return `hookshelf-${time}`;
+}
+
 /**
  * Opens the files that make up the state: the snapshots of generation `base` (0: there are none),
  * and the journals from there to the one in use. A newer journal is empty: a compaction made it and

@@ -195,8 +195,14 @@ async function tryWithoutLock(
   directory: string, files: Files, refusal: AppError,
 ): Promise<DirectoryLock | null> {
   const isHeld = await isHeldBy(files, readHolder(directory, files));
-  return isHeld ? null
-    : { refusal, journalEnd: findJournalEnd(directory, files), announce() {}, release() {} };
+  return isHeld ? null : createAbsentLock(directory, files, refusal);
+}
+
+/** Stands for the lock of a directory in which nothing can or may be written, as `refusal` says. */
+export function createAbsentLock(
+  directory: string, files: Files, refusal: AppError,
+): DirectoryLock {
+  return { refusal, journalEnd: findJournalEnd(directory, files), announce() {}, release() {} };
 }
 
 function openLockFile(files: Files, path: string): Descriptor {

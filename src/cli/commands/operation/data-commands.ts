@@ -8,7 +8,7 @@ import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { countWaiting, restoreData } from '../../../app/restore.ts';
 import { verifyStart } from '../../../app/verify-start.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
-import { openFiles, writeBackup } from '../../../store/backup/backup.ts';
+import { formatBackupName, openFiles, writeBackup } from '../../../store/backup/backup.ts';
 import type { BackupSources } from '../../../store/backup/backup.ts';
 import { parseContents } from '../../../store/backup/manifest.ts';
 import { verifyEngine } from '../../../store/moving/engine-contents.ts';
@@ -127,9 +127,7 @@ function resolveBackupPath(to: string, nowMs: number): string {
     throw new AppError('usage',
       `--to ${to}: a backup is a .tar file, or a directory without such an end`);
   }
-  if (!to.endsWith('/')) return resolve(to);
-  const time = new Date(nowMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
-  return resolve(to, `hookshelf-${time}`);
+  return to.endsWith('/') ? resolve(to, formatBackupName(nowMs)) : resolve(to);
 }
 
 /** The files that were copied, closed, and what else the data directory holds of the user's. */

@@ -1,5 +1,6 @@
 /** The checks of `doctor` that a running server alone can answer. */
 import { TOKEN_LIST_PATH } from '../../../access/token-resource.ts';
+import { listObjects } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import { nodeResource } from '../../../nodes/node-resource.ts';
@@ -96,8 +97,7 @@ function checkOutgoingHealth(server: RunningServer): DoctorFindings {
 function selectUnhealthy(
   { status: { unhealthy } }: RunningServer, direction: 'incoming' | 'outgoing',
 ): readonly JsonObject[] {
-  return (Array.isArray(unhealthy) ? unhealthy.map(expectObject) : [])
-    .filter((webhook) => webhook['direction'] === direction);
+  return listObjects(unhealthy).filter((webhook) => webhook['direction'] === direction);
 }
 
 /** One finding for all these webhooks, none without any; `advise` puts a name into commands. */
@@ -123,7 +123,7 @@ function checkQueue({ status }: RunningServer): DoctorFinding {
       'start the server without --paused, HOOKSHELF_SERVER_PAUSED and that setting');
   }
   const { fullReason, fullWebhooks } = expectObject(status['deliveries']);
-  const labels = (Array.isArray(fullWebhooks) ? fullWebhooks.map(expectObject) : [])
+  const labels = listObjects(fullWebhooks)
     .map(({ webhook, pending }) => `${formatValue(webhook)} (${formatValue(pending)} wait)`);
   const isFull = typeof fullReason === 'string';
   if (!isFull && labels.length === 0) return ok('there is room for deliveries');
@@ -158,7 +158,7 @@ async function checkClientCertificates(
 /** Finds keys whose first delivery holds back many others. */
 function checkOrder({ status }: RunningServer): DoctorFinding {
   const { heldBack } = status;
-  const keys = Array.isArray(heldBack) ? heldBack.map(expectObject) : [];
+  const keys = listObjects(heldBack);
   if (keys.length === 0) return ok('no key holds back more than a hundred deliveries');
   const labels = keys.map(({ hook, key, waiting }) =>
     `${JSON.stringify(key)} of ${formatValue(hook)} (${formatValue(waiting)} wait)`);
@@ -169,7 +169,7 @@ function checkOrder({ status }: RunningServer): DoctorFinding {
 /** Finds webhooks that wait for a place at their host, as others have them. */
 function checkHosts({ status }: RunningServer): DoctorFinding {
   const { waiting } = status;
-  const waits = Array.isArray(waiting) ? waiting.map(expectObject) : [];
+  const waits = listObjects(waiting);
   if (waits.length === 0) return ok('no webhook waits for a place at its host');
   const labels = waits.map(({ hook, target, since, behind }) =>
     `${formatValue(hook)} for ${formatValue(target)} since ${formatValue(since)}, behind `

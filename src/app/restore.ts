@@ -12,8 +12,9 @@ import { createIdSource } from '../base/uuid.ts';
 import { restoreBackup } from '../store/backup/restore.ts';
 import type { RestoreOptions, RestoreReport } from '../store/backup/restore.ts';
 import { walkRecords } from '../store/find-record.ts';
-import { recoverState } from '../store/generations/recovery.ts';
+import { checkJournalEnd, recoverState } from '../store/generations/recovery.ts';
 import type { RecoveredState } from '../store/generations/recovery.ts';
+import type { JournalEnd } from '../store/lock/directory-lock.ts';
 import { openStore } from '../store/store.ts';
 import type { OpenedStore } from '../store/store.ts';
 import { delayedEventCollection } from '../webhooks/deliveries/delayed-events.ts';
@@ -21,7 +22,11 @@ import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import { deliveryHead } from '../webhooks/deliveries/delivery-codec.ts';
 import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-delivery-id.ts';
 
-type RestoreDataOptions = RestoreOptions & { readonly logger: Logger };
+type RestoreDataOptions = RestoreOptions & {
+  readonly logger: Logger;
+  /** Where the journal of the directory ended at the last stop; null: not known. */
+  readonly journalEnd: JournalEnd | null;
+};
 
 /** How many of each a start sends and runs, unless it is paused. */
 type WaitingCounts = {
@@ -37,7 +42,8 @@ type TokenRecords = ReadonlyMap<string, string>;
 
 /** Throws what `restoreBackup` throws. The report's notes say when tokens could not be kept. */
 export async function restoreData(options: RestoreDataOptions): Promise<DataRestoreReport> {
-  const tokenRecords = options.isReplacing ? await readTokens(options) : new Map<string, string>();
+  const hadData = options.isReplacing || (options.journalEnd?.sequence ?? 0) > 0;
+  const tokenRecords = hadData ? await readTokens(options) : new Map<string, string>();
   let hasToken = false;
   const { collections, ...restoreReport } = await restoreBackup({
     ...options,
@@ -69,17 +75,18 @@ export function countWaiting(collections: RecoveredState['collections']): Waitin
 }
 
 /**
- * The tokens of the directory, by identifier; null when its data cannot be read. The files stay as
- * they are.
+ * The tokens of the directory, by identifier; null when its data is gone or cannot be read. The
+ * files stay as they are.
  */
 async function readTokens(options: RestoreDataOptions): Promise<TokenRecords | null> {
-  const { directory, files, specs } = options;
+  const { directory, files, specs, journalEnd } = options;
   try {
     // The data may be of a newer version, and the backup one from before the upgrade.
-    const { collections } = await recoverState({
+    const state = await recoverState({
       directory, files, specs, skipsUnknownCollections: true,
     });
-    const collection = collections.get(TOKENS.name);
+    checkJournalEnd(state, journalEnd);
+    const collection = state.collections.get(TOKENS.name);
     assert(collection !== undefined, 'the specs of a data directory have its tokens');
     return new Map([...walkRecords(collection)].map(({ id, bytes }) => [id, bytes.toString()]));
   } catch (thrown) {

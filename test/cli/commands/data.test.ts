@@ -279,6 +279,30 @@ test('a restore replaces what `lock` told of the journal', () =>
     assert.deepEqual(await titles(place), ['One']);
   }));
 
+test('a restore tells that tokens are lost where `lock` shows that data is', () =>
+  inPlace('without a server', async (place) => {
+    const backup = join(place.folder, 'backup.tar');
+    await addBooks(place, 'One');
+    await place.run(['data:backup', '--to', backup]);
+    await place.json(['token:create', '--name', 'mine', '--scope', 'admin']);
+    const journal = join(place.data, 'journal-000001.jsonl');
+    const end = readFileSync(join(place.data, 'lock'), 'utf8');
+    const lines = readFileSync(journal, 'utf8').split('\n');
+    const mine = lines.findIndex((line) => line.includes('"mine"'));
+    for (const text of [`${lines.slice(0, mine).join('\n')}\n`, null]) {
+      for (const name of readdirSync(place.data)) {
+        rmSync(join(place.data, name), { recursive: true });
+      }
+      if (text !== null) writeFileSync(journal, text, { mode: 0o600 });
+      writeFileSync(join(place.data, 'lock'), end);
+      const replace = text === null ? [] : ['--replace'];
+      const { code, stderr } =
+        await place.run(['data:restore', '--from', backup, ...replace]);
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, /the tokens of the data .* could not be read: the API stays/);
+    }
+  }));
+
 test('doctor reads the snapshots too where no server runs, and judges them as a start does',
   () => inPlace('without a server', async (place) => {
     const doctor = (): ReturnType<Place['run']> =>

@@ -210,9 +210,9 @@ async function restoreArchive(
   makeDataDirectory(directory);
   const engine = await createConfiguredEngine(context.loadSettings().settings);
   if (engine !== null) return restoreIntoEngine(context, files, archive, engine);
-  return withDirectoryLock(directory, files, async () => {
+  return withDirectoryLock(directory, files, async (journalEnd) => {
     const report = await restoreData({
-      directory, archive, files, specs: COLLECTIONS, isReplacing: args.has('replace'),
+      directory, archive, files, specs: COLLECTIONS, journalEnd, isReplacing: args.has('replace'),
       nowMs: io.now(), logger: createProcessLogger(context.loadSettings().settings, io, 'warning'),
     });
     for (const note of report.notes) if (!output.isJson) output.note(note);

@@ -17,6 +17,8 @@ import { findNearest } from '../src/base/text/nearest.ts';
 import { listPemBlocks } from '../src/base/text/pem.ts';
 import { escapeControls } from '../src/base/text/printable.ts';
 import { CsvRowSplitter } from '../src/books/transfer/csv-rows.ts';
+import { createCsvReader } from '../src/books/transfer/csv.ts';
+import { CSV_COLUMNS } from '../src/books/transfer/csv-columns.ts';
 import type { FormatCodec } from '../src/books/transfer/format-codec.ts';
 import { readDate } from '../src/books/transfer/mapping/date-text.ts';
 import { readPages } from '../src/books/transfer/mapping/field-text.ts';
@@ -150,6 +152,14 @@ function exportOf(codec: FormatCodec, columns: readonly string[], text: string):
   reader.end();
 }
 
+/** A table of a person's own, whose one row has the text in each cell. */
+function ownTable(text: string): void {
+  const reader = createCsvReader();
+  const cell = `"${text.replaceAll('"', '""')}"`;
+  reader.push(Buffer.from(`${CSV_COLUMNS.join()}\n${CSV_COLUMNS.map(() => cell).join()}\n`));
+  reader.end();
+}
+
 function bibtex(text: string): void {
   const reader = bibtexCodec.createReader({ hasAllTypes: true });
   const fields =
@@ -204,6 +214,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a secret': (text) => findSecretProblem(`whsec_${text}`),
   'a template': (text) => parseTemplate(JSON.stringify(text)),
   'csv': csv,
+  'a table of one\'s own': ownTable,
   'a Goodreads export': (text) => exportOf(goodreadsCodec, ['Title', 'Author', 'Author l-f',
     'Additional Authors', 'ISBN', 'Year Published', 'Number of Pages', 'Binding', 'Bookshelves',
     'Date Read', 'My Rating', 'My Review'], text),

@@ -32,7 +32,7 @@ import { importSchema } from './import-record.ts';
 import { explainRefusal } from './mapping/accept-member.ts';
 import { readBookFormat } from './mapping/book-format.ts';
 import { readDate } from './mapping/date-text.ts';
-import { readPages } from './mapping/field-text.ts';
+import { LIST_LENGTH_MAX, TEXT_LENGTH_MAX, readPages, splitPieces } from './mapping/field-text.ts';
 import type { TextReader } from './mapping/field-text.ts';
 import { fitFields } from './mapping/fit-fields.ts';
 import { whole } from './mapping/format-table.ts';
@@ -44,9 +44,6 @@ import { splitJoinedNames } from './mapping/person-name.ts';
 import { NOTHING, readRating } from './mapping/reading-text.ts';
 import { readSeriesNames } from './mapping/series-title.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
-
-/** More than the model takes of any list, and little to hold. */
-const LIST_PIECES_MAX = 10_000;
 
 export const csvCodec: FormatCodec = {
   createReader: createCsvReader,
@@ -219,6 +216,7 @@ function readCell(name: string, cell: CsvCell): RowValue | undefined {
   if (text === '') return NOTHING;
   const isJson = /^[[{]/.test(text);
   if (isJson && (schema?.kind === 'array' || name === 'metadata')) return readJsonCell(text);
+  if (text.length > TEXT_LENGTH_MAX) return undefined;
   if (schema?.kind === 'array' && name !== 'series') return readListCell(name, text);
   const isLanguageWord = name === LANGUAGE && LANGUAGE_WORD.test(text);
   // What an export of ours has is that already, also a language that no reader knows.
@@ -244,13 +242,12 @@ function readJsonCell(text: string): RowValue | undefined {
   }
 }
 
-/** The pieces between semicolons; undefined where there are too many. */
-function readListCell(name: string, text: string): RowValue | undefined {
-  const pieces = text.split(';', LIST_PIECES_MAX + 1);
-  if (pieces.length > LIST_PIECES_MAX) return undefined;
-  const items = pieces.map((item) => item.trim()).filter((item) => item !== '');
-  return whole(name !== 'authors' ? items
-    : items.flatMap(splitJoinedNames).map((author) => ({ name: author })));
+/** The pieces between semicolons. */
+function readListCell(name: string, text: string): RowValue {
+  const items = splitPieces(text, ';').map((item) => item.trim()).filter((item) => item !== '');
+  if (name !== 'authors') return whole(items);
+  const names = items.slice(0, LIST_LENGTH_MAX).flatMap(splitJoinedNames);
+  return whole(names.slice(0, LIST_LENGTH_MAX).map((author) => ({ name: author })));
 }
 
 /** Names alone where that loses nothing and cannot be taken for JSON. */

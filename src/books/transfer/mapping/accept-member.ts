@@ -86,7 +86,9 @@ function withoutRepeats(value: JsonValue): JsonValue {
 function withoutRefused(
   value: JsonValue, errors: readonly FieldError[], itemsMax: number,
 ): JsonValue | undefined {
-  const copy = structuredClone(value) as JsonValue;
+  // An item more than it may have tells that there are too many: the others are not copied.
+  const start = Array.isArray(value) ? value.slice(0, itemsMax + 1) : value;
+  const copy = structuredClone(start) as JsonValue;
   // Items go after all errors are read: until then an index is that of its item.
   const refusedIndexes = new Set<number>();
   for (const { pointer } of errors) {

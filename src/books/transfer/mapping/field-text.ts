@@ -17,6 +17,9 @@ export const TEXT_LENGTH_MAX: number = 256 * 1024;
 /** One more than the model takes of a list, so that it tells of those that it refuses. */
 export const LIST_LENGTH_MAX: number = LIST_ITEMS_MAX + 1;
 
+/** More than the model takes of any list, and read in a few milliseconds. */
+const LIST_PIECES_MAX = 1000;
+
 const NUMBERS = /^[0-9]+$/;
 
 /**
@@ -101,9 +104,15 @@ export function readPages(text: string): RowValue | undefined {
   return count === 0 ? part(null) : whole(count);
 }
 
+/** The pieces of a list; of too many the text alone, which the model refuses: it is too long. */
+export function splitPieces(text: string, separator: string): readonly string[] {
+  const pieces = text.split(separator, LIST_PIECES_MAX + 1);
+  return pieces.length > LIST_PIECES_MAX ? [text] : pieces;
+}
+
 /** Keywords with commas between them, or semicolons where there is no comma. */
 export function readKeywords(text: string): RowValue | undefined {
-  return readWords(text.split(text.includes(',') ? ',' : ';'));
+  return readWords(splitPieces(text, text.includes(',') ? ',' : ';'));
 }
 
 /** The texts of a list, each of which is a keyword. */

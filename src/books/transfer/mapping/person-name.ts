@@ -7,6 +7,7 @@
  */
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { Author } from '../../book.ts';
+import { LIST_LENGTH_MAX, splitPieces } from './field-text.ts';
 
 /** The parts of a name; those that it does not have are empty. */
 type PersonNameParts = {
@@ -100,7 +101,7 @@ export function splitName(name: string): PersonNameParts {
 
 /** The parts of `Family, Given` or `Family, Given, Suffix`; a name without a comma is a family. */
 export function splitInvertedName(text: string): PersonNameParts {
-  const [family = '', given = '', ...others] = text.split(',').map((piece) => piece.trim());
+  const [family = '', given = '', ...others] = splitPieces(text, ',').map((piece) => piece.trim());
   // Some programs write the suffix second: `King, Jr., Martin Luther`.
   const [third = ''] = others;
   const isSuffixSecond = isNameSuffix(given) && third !== '' && !isNameSuffix(third);
@@ -115,7 +116,7 @@ export function splitInvertedName(text: string): PersonNameParts {
  * the family. A name with more commas than names have may be a list, and stays as it is.
  */
 export function readAuthorNames(text: string): readonly Author[] {
-  return text.split(';').map((name) => name.trim()).filter((name) => name !== '')
+  return splitPieces(text, ';').map((name) => name.trim()).filter((name) => name !== '')
     .map((name) => name.includes(',') && !isCompanyName(name) && !isNameList(name)
       ? createAuthor(splitInvertedName(name)) : { name });
 }
@@ -123,7 +124,7 @@ export function readAuthorNames(text: string): readonly Author[] {
 /** The names of a text with semicolons, else with commas between them, in order. */
 export function splitNames(text: string): readonly string[] {
   const names: string[] = [];
-  for (const piece of text.split(text.includes(';') ? ';' : ',').map(foldBlanks)) {
+  for (const piece of splitPieces(text, text.includes(';') ? ';' : ',').map(foldBlanks)) {
     const previous = names.at(-1);
     if (piece === '') continue;
     if (previous !== undefined && isFollowing(piece)) {
@@ -141,11 +142,12 @@ const FULL_NAME_WORDS_MAX = 6;
 
 /**
  * The names of a text that joins them as a sentence does, `Karl Marx & Friedrich Engels`; the text
- * alone where they are not all a given name and a family, as in `Simon & Schuster`.
+ * alone where they are not all a given name and a family, as in `Simon & Schuster`. Names beyond
+ * LIST_LENGTH_MAX are not read.
  */
 export function splitJoinedNames(text: string): readonly string[] {
   if (!JOINED_NAMES.test(text)) return [text];
-  const names = text.split(JOINED_NAMES);
+  const names = text.split(JOINED_NAMES, LIST_LENGTH_MAX);
   return names.every(isFullName) ? names : [text];
 }
 

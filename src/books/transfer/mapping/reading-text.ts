@@ -1,5 +1,6 @@
 /** Texts of what a book is to its reader, as the programs of readers write them. */
 import type { ReadingStatus } from '../../reading-status.ts';
+import { splitPieces } from './field-text.ts';
 import type { TextReader } from './field-text.ts';
 import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
@@ -68,5 +69,5 @@ export function readCopies(text: string): RowValue | undefined {
 
 /** The names of shelves in a text, with commas between them. */
 export function splitShelves(text: string): readonly string[] {
-  return text.split(',').map((name) => name.trim()).filter((name) => name !== '');
+  return splitPieces(text, ',').map((name) => name.trim()).filter((name) => name !== '');
 }

@@ -6,6 +6,7 @@
  */
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { LIST_LENGTH_MAX } from './field-text.ts';
 import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
 
@@ -29,14 +30,15 @@ export function readSeriesOfTitle(text: string): RowValue | undefined {
 
 type SplitTitle = { readonly title: string; readonly series: readonly JsonObject[] };
 
-/** Takes off brackets at the end for as long as they name a series. */
+/** Takes off brackets at the end for as long as they name a series, LIST_LENGTH_MAX at most. */
 function splitTitle(text: string): SplitTitle {
   const lastFirst: JsonObject[] = [];
   let title = text;
   for (;;) {
     const start = findLastBracket(title);
     const before = title.slice(0, Math.max(start, 0)).trim();
-    const series = before === '' ? [] : readBrackets(title.slice(start + 1, -1));
+    const isRead = before !== '' && lastFirst.length < LIST_LENGTH_MAX;
+    const series = isRead ? readBrackets(title.slice(start + 1, -1)) : [];
     if (series.length === 0) return { title, series: lastFirst.reverse() };
     lastFirst.push(...series.reverse());
     title = before;
@@ -50,17 +52,19 @@ function readBrackets(text: string): JsonObject[] {
 
 /** The series of a text about nothing else, `Discworld #4; Death`; part where a place is left. */
 export function readSeriesNames(text: string): RowValue | undefined {
-  const texts = text.split(';').map((one) =>
+  const texts = text.split(';', LIST_LENGTH_MAX).map((one) =>
     one.includes('#') ? one : one.trim().replace(PLACE_IN_WORDS, ' #$1'));
   const series = splitSeries(texts.join(';'));
   if (series.length === 0) return undefined;
   const placeCount = texts.filter((one) => PLACE.test(one)).length;
   const positionCount = series.filter(({ position }) => position !== undefined).length;
-  return placeCount === positionCount ? whole(series) : part(series);
+  const isAll = placeCount === positionCount && texts.length < LIST_LENGTH_MAX;
+  return isAll ? whole(series) : part(series);
 }
 
+/** The series of the first LIST_LENGTH_MAX texts. */
 function splitSeries(text: string): JsonObject[] {
-  return text.split(';').map(readSeries).filter((one) => one !== null);
+  return text.split(';', LIST_LENGTH_MAX).map(readSeries).filter((one) => one !== null);
 }
 
 /** The place of the bracket that closes at the end of the text, or -1; it may hold others. */

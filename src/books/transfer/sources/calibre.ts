@@ -11,7 +11,7 @@ import { RATING_MAX } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readDate } from '../mapping/date-text.ts';
-import { listTrimmedTexts, readKeywords, textOf } from '../mapping/field-text.ts';
+import { listTrimmedTexts, readKeywords, splitPieces, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
@@ -55,7 +55,7 @@ const NO_DATE = /^(?:0101-01-01|0100-12-31)(?:[T ]|$)/;
 const AND = ' & ';
 
 function readAuthors(record: FieldRecord): RowValue | undefined {
-  const sortNames = foldBlanks(textOf(record, 'author_sort')).split(AND);
+  const sortNames = splitPieces(foldBlanks(textOf(record, 'author_sort')), AND);
   const names = splitAuthors(foldBlanks(textOf(record, 'authors')), sortNames);
   const authors = names
     .map((name) => name.replace(/ ?\| ?/g, ', ').replaceAll('&&', '&').trim())
@@ -65,11 +65,11 @@ function readAuthors(record: FieldRecord): RowValue | undefined {
 }
 
 function splitAuthors(authors: string, sortNames: readonly string[]): readonly string[] {
-  if (authors.includes(AND)) return authors.split(AND);
+  if (authors.includes(AND)) return splitPieces(authors, AND);
   if (!authors.includes(',')) return [authors];
   const count = sortNames[0] === '' ? null : sortNames.length;
   if (count === 1) return [authors];
-  const pieces = authors.split(',').map((piece) => piece.trim());
+  const pieces = splitPieces(authors, ',').map((piece) => piece.trim());
   return pieces.length === count ? pieces : splitNames(authors);
 }
 

@@ -97,7 +97,10 @@ function makeReader(type: string, read?: TextReader): (value: JsonValue) => RowV
 
 export function readPeople(value: JsonValue | undefined): RowValue | undefined {
   const items = listItems(value);
-  const people = items.slice(0, LIST_LENGTH_MAX).flatMap(readPersons);
+  const people: RowValue[] = [];
+  for (const item of items.slice(0, LIST_LENGTH_MAX)) {
+    if (people.length < LIST_LENGTH_MAX) people.push(...readPersons(item));
+  }
   if (people.length === 0) return undefined;
   const isWhole = items.length < LIST_LENGTH_MAX && people.every((person) => person.isWhole);
   return { value: people.map((person) => person.value), isWhole };

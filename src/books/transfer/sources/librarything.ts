@@ -19,7 +19,8 @@ import { createKeyedObjectSplitter } from '../grammars/nested-json.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import { readDate } from '../mapping/date-text.ts';
 import {
-  listItems, listTrimmedTexts, readAlike, readKeywords, readPages, readWords, textOf,
+  listItems, listTrimmedTexts, readAlike, readKeywords, readPages, readWords, splitPieces,
+  textOf,
 } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
@@ -149,7 +150,7 @@ function readSeries(texts: readonly string[]): RowValue | undefined {
 type Person = { readonly invertedName: string; readonly name: string; readonly role: string };
 
 function splitBars(list: string): readonly string[] {
-  return list.split('|').map((piece) => piece.trim());
+  return splitPieces(list, '|').map((piece) => piece.trim());
 }
 
 /** The authors of the JSON export; one who is not there is an empty list. */
@@ -212,7 +213,8 @@ function trimSigns(start: string): string {
 
 /** A publication that has no year in brackets, without what stands behind the publisher. */
 function cutEdition(publication: string): string {
-  const pieces = publication.slice(0, YEAR_INSIDE.exec(publication)?.index).split(', ');
+  const text = publication.slice(0, YEAR_INSIDE.exec(publication)?.index);
+  const pieces = [...splitPieces(text, ', ')];
   while (pieces.length > 1) {
     const last = pieces.at(-1) ?? '';
     if (!PAGES_OR_EDITION.test(last) && readBookFormat(last) === undefined) break;

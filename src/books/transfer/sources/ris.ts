@@ -86,7 +86,7 @@ function writeTexts(tag: string, value: string | number | readonly string[]): Wr
 /** `Family, Given, Suffix`; other names are as they are, such as those of organizations. */
 function readAuthors(texts: readonly string[]): RowValue | undefined {
   if (texts.length === 0) return undefined;
-  const authors = texts.slice(0, LIST_LENGTH_MAX).flatMap(readAuthorNames);
+  const authors = readAuthorNames(texts.slice(0, LIST_LENGTH_MAX).join(';'));
   // The model has no organizations: their names are kept as they stood.
   const isAll = authors.length === texts.length && authors.every((author, index) =>
     formatAuthor(author) === texts[index]?.replace(/,\s*/g, ', ') && !isNameList(author.name));

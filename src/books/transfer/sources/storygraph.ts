@@ -10,7 +10,9 @@ import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import { readDate } from '../mapping/date-text.ts';
-import { listTrimmedTexts, readKeywords, textOf, toAuthors } from '../mapping/field-text.ts';
+import {
+  listTrimmedTexts, readKeywords, splitPieces, textOf, toAuthors,
+} from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
@@ -62,8 +64,8 @@ export const storygraphCodec: FormatCodec =
 /** Contributors who are authors are authors; the field of all of them is kept. */
 function readAuthors(record: FieldRecord): RowValue | undefined {
   const names = new Set(splitNames(textOf(record, 'Authors') || textOf(record, 'Author')));
-  for (const contributor of textOf(record, 'Contributors').split(')')) {
-    const [name = '', role = ''] = contributor.split('(');
+  for (const contributor of splitPieces(textOf(record, 'Contributors'), ')')) {
+    const [name = '', role = ''] = contributor.split('(', 2);
     if (isAuthorRole(role.trim())) names.add(foldBlanks(name.replace(/^\s*,/, '')));
   }
   return toAuthors(names);
@@ -76,7 +78,7 @@ const SPAN = /^([0-9]{4}[0-9/]*)?-([0-9]{4}[0-9/]*)?$/;
 
 /** The first of the readings that ended last, else the first one. */
 function readLastReading(text: string): ReadingDates & { readonly isOnly: boolean } {
-  const readings = text.split(',').filter((piece) => piece.trim() !== '').map(readReading);
+  const readings = splitPieces(text, ',').filter((piece) => piece.trim() !== '').map(readReading);
   let last: ReadingDates = readings[0] ?? { start: undefined, end: undefined };
   for (const reading of readings) {
     if (String(reading.end?.value ?? '') > String(last.end?.value ?? '')) last = reading;

@@ -8,7 +8,13 @@ import {
 import { part, whole } from '../../../../src/books/transfer/mapping/format-table.ts';
 import { readIsbn } from '../../../../src/books/transfer/mapping/isbn-text.ts';
 import { readLanguage } from '../../../../src/books/transfer/mapping/language.ts';
-import { splitNames } from '../../../../src/books/transfer/mapping/person-name.ts';
+import {
+  readAuthorNames, splitJoinedNames, splitNames,
+} from '../../../../src/books/transfer/mapping/person-name.ts';
+import { splitShelves } from '../../../../src/books/transfer/mapping/reading-text.ts';
+import {
+  readSeriesNames, readSeriesOfTitle,
+} from '../../../../src/books/transfer/mapping/series-title.ts';
 
 test('a date is read in the forms that programs write', () => {
   const cases: readonly (readonly [text: string, date: ReturnType<typeof readDate>])[] = [
@@ -105,4 +111,32 @@ test('a comma within a name does not end it', () => {
     ['A B, Ph.D., M.D., C', ['A B, Ph.D., M.D.', 'C']], ['Jr., A', ['Jr.', 'A']], ['', []],
     ['Walt Disney Company, Inc., A  B', ['Walt Disney Company, Inc.', 'A B']],
   ] as const) assert.deepEqual(splitNames(text), names);
+});
+
+// Each piece of a list takes a microsecond or more, and a text may have 128,000.
+const LIST_READERS: Readonly<Record<string, readonly [
+  piece: string, read: (text: string) => unknown,
+]>> = {
+  'joined names': ['A B & ', (text) => splitJoinedNames(`${text}A B`)],
+  'names': ['A,', splitNames],
+  'authors': ['A, B;', readAuthorNames],
+  'shelves': ['a,', splitShelves],
+  'keywords': ['a;', (text) => readKeywords(text)?.value],
+  'series': ['a;', (text) => readSeriesNames(text)?.value],
+  'series of a title': ['a #1;', (text) => readSeriesOfTitle(`A (${text}a #1)`)?.value],
+  'brackets of a title': [' (a #1)', (text) => readSeriesOfTitle(`A${text}`)?.value],
+};
+
+for (const [what, [piece, read]] of Object.entries(LIST_READERS)) {
+  test(`of a long list of ${what} no more is made than the model may take`, () => {
+    const items = read(piece.repeat(100_000));
+    assert.ok(Array.isArray(items) && items.length <= 101, String(Object(items).length));
+    const few = read(piece.repeat(50));
+    assert.ok(Array.isArray(few) && few.length >= 50, String(Object(few).length));
+  });
+}
+
+test('a series list is whole only where all of it was read', () => {
+  assert.equal(readSeriesNames('A; B')?.isWhole, true);
+  assert.equal(readSeriesNames(`A;${', ;'.repeat(200)}B`)?.isWhole, false);
 });

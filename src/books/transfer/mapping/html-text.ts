@@ -16,14 +16,17 @@ const LINES: ReadonlyMap<string, string> = new Map([
 /** The tags that say no more than where a line ends, and comments. */
 const PLAIN_TAGS: ReadonlySet<string> = new Set(['', 'p', 'div', 'br', 'span']);
 const HIDDEN_TAGS: ReadonlySet<string> = new Set(['script', 'style']);
+/** More than the longest review has, and read in 5 ms. */
+const TAGS_MAX = 10_000;
 
 /**
  * The text as it reads, part where links, emphasis and other marks are lost; null where it has tags
- * alone, as editors leave them behind. A text without tags and references is taken as it is, and
- * where no tag ends a line its own line ends do.
+ * alone, as editors leave them behind, or too many to be read. A text without tags and references
+ * is taken as it is, and where no tag ends a line its own line ends do.
  */
 export function readHtml(html: string): RowValue {
   if (!html.includes('<')) return whole(decodeReferences(html));
+  if (html.split('<', TAGS_MAX + 1).length > TAGS_MAX) return part(null);
   const tokens = [...splitTags(html)];
   // Their names; that of a comment is empty.
   const tags = new Set(tokens.flatMap(({ isTag, text }) => isTag ? [text] : []));

@@ -25,6 +25,11 @@ test('HTML is read as text, whole where its tags only end lines', () => {
   }
 });
 
+test('a text of more tags than any review has is not read, and stays where it is', () => {
+  assert.deepEqual(readHtml('a<br>'.repeat(20_000)), part(null));
+  assert.equal(readHtml('a<br>'.repeat(2000)).isWhole, true);
+});
+
 test('references are characters, and unknown ones stay', () => {
   const cases: readonly (readonly [html: string, text: string])[] = [
     ['AT&amp;T &lt;b&gt; &quot;c&quot; &#39;d&#x27;', 'AT&T <b> "c" \'d\''],

@@ -144,7 +144,7 @@ function postRoute(
     const path = `${resource.path}/${id}`;
     const link = exchange.linkTo(path);
     return (link === path ? `Location: ${path}\r\n` : formatHeaders(['Location', link]))
-      + headerText + formatHint(bound, exchange, bytes);
+      + headerText + (bound === null ? '' : formatHint(bound, exchange, bytes));
   };
   return {
     method: 'POST',
@@ -229,7 +229,8 @@ function changeRoute(
       const view = bound?.findView(exchange) ?? null;
       const { headerText, bytes } =
         view === null ? representation : representation.view(view.show);
-      exchange.send(200, headerText + formatHint(bound, exchange, bytes), bytes);
+      const hint = bound === null ? '' : formatHint(bound, exchange, bytes);
+      exchange.send(200, headerText + hint, bytes);
     },
   };
 }
@@ -301,8 +302,8 @@ const HINT_HEADERS = {
 };
 
 /** What is no printable ASCII, as an event may be named, is percent-encoded. */
-function formatHint(bound: BoundAccess | null, exchange: Exchange, record: Buffer): string {
-  const hint = bound?.findHint(exchange, record) ?? null;
+function formatHint(bound: BoundAccess, exchange: Exchange, record: Buffer): string {
+  const hint = bound.findHint(exchange, record);
   return hint === null ? ''
     : formatHeaders([HINT_HEADER, hint.replace(/[^ -~]+/gu, encodeURIComponent)]);
 }

@@ -6,8 +6,7 @@
  */
 import { encodeByteString } from '../../base/text/fold.ts';
 import type { BookFilter } from '../query/book-filter.ts';
-import { isScannedPlace } from '../query/conditions.ts';
-import type { ScannedPlace, WordsPlace } from '../query/conditions.ts';
+import type { IndexedPlace } from '../query/conditions.ts';
 import type { Steps } from '../../base/turns.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
 import { AUTHOR, KEYWORD, PUBLISHER, TEXT } from './memtable.ts';
@@ -42,8 +41,8 @@ const EXPANSION_MAX = 16;
 export function planSearch(filter: BookFilter): SearchPlan {
   const groups: (readonly Alternative[])[] = [];
   let isExact = true;
-  for (const { row: { place }, wanted } of filter.words) {
-    if (isScannedPlace(place)) {
+  for (const { row, wanted } of filter.words) {
+    if (row.isScanned === true) {
       isExact = false;
       continue;
     }
@@ -51,7 +50,7 @@ export function planSearch(filter: BookFilter): SearchPlan {
     const expansion = others.length === 0 ? { clauses, isExact: true } : expandClauses(wanted);
     isExact &&= expansion.isExact;
     for (const clause of expansion.clauses) {
-      const group = createGroup(clause, PLACE_TAGS[place]);
+      const group = createGroup(clause, PLACE_TAGS[row.place]);
       isExact &&= group.isExact;
       // A clause that any book may meet, such as one of signs, narrows nothing.
       if (!group.alternatives.some(({ length }) => length === 0)) groups.push(group.alternatives);
@@ -72,7 +71,7 @@ export function planSearch(filter: BookFilter): SearchPlan {
 }
 
 /** The tags of the terms of each place. */
-export const PLACE_TAGS: Readonly<Record<Exclude<WordsPlace, ScannedPlace>, readonly string[]>> = {
+export const PLACE_TAGS: Readonly<Record<IndexedPlace, readonly string[]>> = {
   anyText: [TEXT, AUTHOR], author: [AUTHOR], publisher: [PUBLISHER],
 };
 

@@ -3,7 +3,7 @@ import { malformed } from '../../server/query.ts';
 import type { BookValue } from './book-values.ts';
 import type { ValueRow, WordsPlace, WordsRow } from './conditions.ts';
 import {
-  SEARCH_ROW, VALUE_ROWS, WORDS_ROWS, isScannedPlace, parsePlace, placeParameter,
+  SEARCH_ROW, VALUE_ROWS, WORDS_ROWS, parsePlace, placeParameter,
 } from './conditions.ts';
 import type { QueryValues } from './query-parameters.ts';
 import { parseClauses } from './words.ts';
@@ -47,7 +47,8 @@ export function parseFilter(values: QueryValues): BookFilter {
       if (clauses.length > 0) wanted.push(clauses);
     }
     if (wanted.length === 0) continue;
-    words.push({ row: place !== null && row === SEARCH_ROW ? { ...row, place } : row, wanted });
+    const isMoved = place !== null && row === SEARCH_ROW;
+    words.push({ row: isMoved ? { ...row, place, isScanned: true } : row, wanted });
   }
   if (place !== null && !words.some(({ row }) => row.place === place)) {
     throw malformed(`\`${name}\` says where the words of \`q\` are looked for: give \`q\` some `
@@ -116,7 +117,7 @@ export function justifiesWordIndex({ words, values }: BookFilter): boolean {
 }
 
 function isIndexed({ row }: WordsCondition): boolean {
-  return !isScannedPlace(row.place);
+  return row.isScanned !== true;
 }
 
 /** Checks the conditions on the values of a book, which are read without parsing it. */

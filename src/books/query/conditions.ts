@@ -26,13 +26,18 @@ import { readIsbn } from './stored-fields.ts';
  * A place of words; `anyText` is every text that is indexed but the publisher. The texts of
  * `metadata` are its members that are texts, not those of members within these.
  */
-export type WordsPlace = 'anyText' | 'author' | 'publisher' | ScannedPlace;
+export type WordsPlace = IndexedPlace | ScannedPlace;
+export type IndexedPlace = 'anyText' | 'author' | 'publisher';
 /** Reviews are long, and few look for words in either: they are in no index. */
 const SCANNED_PLACES = ['review', 'metadata'] as const;
 export type ScannedPlace = (typeof SCANNED_PLACES)[number];
 
 /** The words of one of the texts that are asked for must be in the place. */
-export type WordsRow = ConditionRow & { readonly place: WordsPlace };
+export type WordsRow = ConditionRow & (
+  | { readonly place: IndexedPlace; readonly isScanned?: undefined }
+  /** No index has the words. */
+  | { readonly place: ScannedPlace; readonly isScanned: true }
+);
 
 /** The book must have one of the values that are asked for. */
 export type ValueRow = ConditionRow & {
@@ -257,9 +262,6 @@ export function parsePlace(text: string, name: string): ScannedPlace {
     + didYouMean(text, SCANNED_PLACES));
 }
 
-export function isScannedPlace(place: WordsPlace): place is ScannedPlace {
-  return SCANNED_PLACES.some((one) => one === place);
-}
 export const VALUE_ROWS: readonly ValueRow[] = valueRows;
 export const FACETS: readonly FacetRow[] = facetRows;
 export const FACET_NAMES: readonly Facet[] = facetRows.map(({ name }) => name);

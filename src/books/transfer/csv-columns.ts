@@ -66,21 +66,25 @@ const WORDS: Readonly<Record<string, string>> = {
 const MEMBERS_OF_WORDS: ReadonlyMap<string, string> = new Map(Object.entries(WORDS)
   .flatMap(([member, words]) => words.split(', ').map((word) => [word, member] as const)));
 
+/** The start of HTML and XML, or a sign that no text has, as in a name of no table. */
+const NO_TABLE = /^<[!?a-z]|[\0-\x08\x0e-\x1f\ufffd]/i;
+
 const NAMES_SHOWN_MAX = 20;
 const NAME_SHOWN_MAX = 80;
 const NAME_COMPARED_MAX = 64;
 /** A name that differs more in length is another word: `Date` is no `datePublished`. */
 const LENGTH_DIFFERENCE_MAX = 2;
 
-/** What columns are to hold, by their names without regard to case, as a caller says. */
-export type ColumnMap = ReadonlyMap<string, string>;
+/** A caller's columns by their names in lower case, each with its name and what it is to hold. */
+export type ColumnMap =
+  ReadonlyMap<string, { readonly name: string; readonly content: string }>;
 
 /** The columns of a header by their names in the file, each with what it holds. */
 export type FileColumns = Readonly<Record<string, string>>;
 
 /** Parses texts such as `Written by=authors`; a text says what is wrong with one. */
 export function parseColumnMap(texts: readonly string[]): ColumnMap | string {
-  const map = new Map<string, string>();
+  const map = new Map<string, { readonly name: string; readonly content: string }>();
   for (const text of texts) {
     const end = text.lastIndexOf('=');
     const name = text.slice(0, Math.max(end, 0)).trim();
@@ -96,7 +100,7 @@ export function parseColumnMap(texts: readonly string[]): ColumnMap | string {
         + `and ${LEFT_OUT}, which leaves it out`;
     }
     if (map.has(name.toLowerCase())) return `stands twice for ${quote(name)}`;
-    map.set(name.toLowerCase(), content);
+    map.set(name.toLowerCase(), { name, content });
   }
   return map;
 }
@@ -128,7 +132,7 @@ export function readColumns(header: readonly string[], map: ColumnMap): CsvHeade
 }
 
 function findContents(names: readonly string[], map: ColumnMap): readonly string[] {
-  const sureContents = names.map((name) => map.get(name.toLowerCase())
+  const sureContents = names.map((name) => map.get(name.toLowerCase())?.content
     ?? findMember(name) ?? (name.startsWith(METADATA_PREFIX) ? name : null));
   const takenMembers = new Set(sureContents);
   return names.map((name, index) => {
@@ -149,6 +153,10 @@ function explainHeader(
     && !map.has(name.toLowerCase());
   const ownNames: readonly OwnName[] = names.filter(isOwn)
     .map((name) => ({ name, meantMember: findMeantMember(name) }));
+  if (names.some((name) => NO_TABLE.test(name)) && ownNames.length === names.length) {
+    return 'the file is no table, but a web page or no text: look whether it is the right one, '
+      + 'and export it again';
+  }
   if (names.length === 1 && ownNames.some(({ name }) => /[|:^]/.test(name))) {
     return 'cells must be separated by commas, semicolons or tabs';
   }
@@ -161,7 +169,7 @@ function explainHeader(
   }
   const problems = [...repeatedNames].map((name) => `the column \`${name}\` stands twice`);
   const lowerNames = new Set(names.map((name) => name.toLowerCase()));
-  const lostName = [...map.keys()].find((name) => !lowerNames.has(name));
+  const lostName = [...map].find(([lowerName]) => !lowerNames.has(lowerName))?.[1].name;
   if (lostName !== undefined) {
     problems.push(`there is no column ${quote(lostName)}: there are ${listNames(names)}`);
   }

@@ -80,9 +80,15 @@ type ImportCount = {
    * the record says, by its name; absent: in none.
    */
   readonly keptMembers?: Readonly<Record<string, number>>;
+  /**
+   * In how many books a fill leaves a member as it is, and nothing keeps what a record of our own
+   * formats says instead, by its name; absent: in none.
+   */
+  readonly passedOver?: Readonly<Record<string, number>>;
   /** The first record of each of these, by the name; absent: there is none. */
   readonly firstReplaced?: FirstRecords;
   readonly firstKept?: FirstRecords;
+  readonly firstPassedOver?: FirstRecords;
   readonly firstPutAside?: FirstRecords;
   readonly firstLeftOut?: FirstRecords;
   /** How many of the imported ones the same import would add once more; absent: none. */
@@ -175,6 +181,7 @@ export class Importer {
   readonly #leftOut = new NamedRecords();
   readonly #replaced = new NamedRecords();
   readonly #kept = new NamedRecords();
+  readonly #passedOver = new NamedRecords();
   readonly #putAside = new NamedRecords();
   readonly #ownColumns = new NameCounts();
   readonly #remarks = new NameCounts<'unmatchable' | 'withoutId' | AlikeRemark>();
@@ -206,6 +213,8 @@ export class Importer {
         : { replacedMembers: this.#replaced.toObject(), firstReplaced: this.#replaced.first },
       ...this.#kept.isEmpty ? {}
         : { keptMembers: this.#kept.toObject(), firstKept: this.#kept.first },
+      ...this.#passedOver.isEmpty ? {}
+        : { passedOver: this.#passedOver.toObject(), firstPassedOver: this.#passedOver.first },
       ...this.#remarks.toObject(),
       ...Object.keys(this.#alike).length === 0 ? {} : { alike: this.#alike },
       ...this.#putAside.isEmpty ? {}
@@ -331,6 +340,7 @@ export class Importer {
     this.#putAside.addAll(putAsideNames, first);
     this.#replaced.addAll(result.replacedNames ?? [], first);
     this.#kept.addAll(result.stayingNames ?? [], first);
+    this.#passedOver.addAll(result.passedOverNames ?? [], first);
     if (!this.#isVerbose) return this.#report({ line, status: outcome, id });
     const values = {
       ...changes, ...nameEach(putAsideNames, 'put aside'), ...nameEach(leftOutNames, 'left out'),

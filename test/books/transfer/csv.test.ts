@@ -294,6 +294,8 @@ test('a header that cannot be used ends the import with what to mend', () => {
     [Array.from({ length: 30 }, (_, index) => `x-${index}`).join(),
       /unknown columns "x-0", .*"x-19" and 10 more: known are/],
     ['title,Shop,Shop', /`Shop` stands twice/],
+    ['<!DOCTYPE html>', /^line 1, the header of the csv: the file is no table, but a web page or/],
+    ['a\u0001b,\u0002;\ufffd', /the header of the csv: the file is no table, [^;]*$/],
     ['title|isbn', /separated by commas, semicolons or tabs/],
     ['title,title', /`title` stands twice/],
     ['title,isbm', /did you mean `isbn`\?/],
@@ -359,7 +361,7 @@ test('a caller says what columns hold, whatever their names say', () => {
     assert.match(String(parseColumnMap(texts)), problem);
   }
   for (const [header, texts, problem] of [
-    ['title,Von', ['Vom=authors'], /: there is no column "vom": there are "title", "Von"; the opt/],
+    ['title,Von', ['Vom=authors'], /: there is no column "Vom": there are "title", "Von"; the opt/],
     ['title,Buch', ['Buch=title'], /`title` stands twice/],
     ['title,Buch', ['title=none'], /there is no column `title`/],
   ] as const) {

@@ -350,6 +350,21 @@ test('what a fill passes over of a newer file, a later import takes', async () =
   assert.equal((await importFile(newer, '?format=csv&match=isbn')).count['unchanged'], 1);
 });
 
+test('what a fill passes over of a table whose books nothing was matched by is told', async () => {
+  const createTable = (rating: string, place: string): string =>
+    `title,authors,isbn,reading.rating,Place\nA,X Y,9780439023481,${rating},${place}\n`;
+  await importFile(createTable('4', 'attic'), '?format=csv');
+  const { count } = await importFile(
+    createTable('5', 'desk'), '?format=csv&match=isbn&onMatch=fill');
+  const first = { line: 2, record: 1, title: 'A' };
+  assert.deepEqual([count['unchanged'], count['passedOver'], count['firstPassedOver']], [1,
+    { 'reading.rating': 1, 'metadata.Place': 1 },
+    { 'reading.rating': first, 'metadata.Place': first }]);
+  const again = await importFile(
+    createTable('4', 'attic'), '?format=csv&match=isbn&onMatch=fill');
+  assert.equal(again.count['passedOver'], undefined);
+});
+
 function omitDigests({ metadata = {}, ...book }: Line): Line {
   const { 'x-hookshelf': _, ...others } = metadata as Line;
   return { ...book, metadata: others };

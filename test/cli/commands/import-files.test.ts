@@ -1,6 +1,6 @@
 /** `book:import` of files of other programs. */
 import assert from 'node:assert/strict';
-import { rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ImportReport } from '../../../src/cli/commands/books/import-report.ts';
@@ -344,6 +344,24 @@ test('a file that could be two things is refused with both names, and nothing is
       + 'export: name its format, goodreads or librarything\n');
     const named = await place.run(['book:import', '--file', file, '--format', 'goodreads']);
     assert.match(named.stderr, /the header of a Goodreads export: there is no column `Author`/);
+  }));
+
+test('a file that is refused makes no data directory', () =>
+  inPlace('without a server', async (place) => {
+    rmdirSync(place.data);
+    const file = join(place.folder, 'books.csv');
+    for (const [text, problem] of [
+      [`<!DOCTYPE html>\n<html>${'<p>'.repeat(50_000)}\n`, 'the file is no table, but a web page'],
+      ['Wer,title\nA,B\n', 'there is no column "Wem": there are "Wer", "title"'],
+      ['', 'the file is empty'],
+    ] as const) {
+      writeFileSync(file, text);
+      const { code, stderr } = await place.run(
+        ['book:import', '--file', file, '--format', 'csv', '--column', 'Wem=authors']);
+      assert.equal(code, 1);
+      assert.ok(stderr.includes(problem), stderr);
+      assert.equal(existsSync(place.data), false);
+    }
   }));
 
 test('books that an import has made twice are merged by the command that it names', () =>

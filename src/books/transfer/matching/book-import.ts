@@ -104,6 +104,8 @@ export type ImportedBook =
      * absent: none.
      */
     readonly replacedNames?: readonly string[];
+    /** The members that a fill passes over, whose values nothing keeps; absent: none. */
+    readonly passedOverNames?: readonly string[];
     /** The members whose values stay, as metadata have no room to keep them; absent: none. */
     readonly stayingNames?: readonly string[];
     /**

@@ -31,7 +31,7 @@ import { settleRecord } from './several-sources.ts';
 const { collection: { key: KEY } } = bookResource;
 
 /** No value of the book gives way, or is to, and none is put aside. */
-const NONE_REPLACED = { putAside: [], replacedNames: [], stayingNames: [] };
+const NONE_REPLACED = { putAside: [], passedOverNames: [], replacedNames: [], stayingNames: [] };
 
 type BookVersion = SourceVersion & {
   /** The members that the book has now. */
@@ -45,6 +45,8 @@ type BookVersion = SourceVersion & {
 type SourceVersion = ReplacedMembers & {
   /** The dates of the record that are not of the reading that the book has, and are kept beside. */
   readonly putAside: readonly string[];
+  /** The members that a fill leaves as they are, whose other values in the record nothing keeps. */
+  readonly passedOverNames: readonly string[];
 };
 
 /** The stored book that a record matches, taken apart. */
@@ -91,7 +93,7 @@ export function createVersion(
     : omitRoundedIsbn(letteredFields, book.members);
   const fields = isWhole ? exactFields : omitVague(exactFields, book.members);
   const input = { mode, book, said, fields, isFromHere, isRepeated };
-  const { putAside, replacedNames, stayingNames, ...result } = mergeInto(input);
+  const { putAside, passedOverNames, replacedNames, stayingNames, ...result } = mergeInto(input);
   const { members: merged, leftOut } = joinMergedIds(result, book.members, said);
   const members = putDigests(merged, said, mode, book.members);
   const areDatesSame = mode.onMatch !== 'replace' || hasSameDates(record, book);
@@ -99,8 +101,8 @@ export function createVersion(
     || (isSameBook(omitDigests(book.members, mode.digestFormat), merged)
       && !isWorthDigests(input)));
   return {
-    before: book.members, members, leftOut, putAside, replacedNames, stayingNames, isSame,
-    hasLostLetters: letteredFields !== ownFields,
+    before: book.members, members, leftOut, putAside, passedOverNames, replacedNames,
+    stayingNames, isSame, hasLostLetters: letteredFields !== ownFields,
   };
 }
 
@@ -135,14 +137,18 @@ function fillGaps({ mode, book, said, fields, isFromHere }: RecordOfBook): Sourc
   const { refusedNames, ...filled } = fillRecord(
     omitDigests(book.members, digestFormat), omitEnd(fields, book.members), source);
   const result = { ...filled, members: uniteLists(filled.members, fields) };
-  if (source === null || digestFormat === null || isFromHere) {
-    return { ...result, leftOut: [...result.leftOut, ...refusedNames], ...NONE_REPLACED };
-  }
   const changes = omitSaidBefore(fields, said, book.members, digestFormat);
   const passedOver = listPassedOver(changes, result.members);
+  if (source === null || digestFormat === null || isFromHere) {
+    const passedOverNames = Object.keys(passedOver).filter((name) => !refusedNames.includes(name));
+    return {
+      ...result, leftOut: [...result.leftOut, ...refusedNames], ...NONE_REPLACED, passedOverNames,
+    };
+  }
   const putAside = refusedNames.filter((name) => Object.hasOwn(passedOver, name));
   return {
     ...keepReplaced(result, book.members, digestFormat, passedOver, source.ownIdFields), putAside,
+    passedOverNames: [],
   };
 }
 
@@ -172,6 +178,7 @@ function update(input: RecordOfBook): SourceVersion {
     ...keepReplaced({ members: edited.members, leftOut }, book.members, digestFormat, passedOver,
       source?.ownIdFields ?? []),
     putAside: READING_DATES.filter((name) => Object.hasOwn(passedOver, name)),
+    passedOverNames: [],
   };
 }
 

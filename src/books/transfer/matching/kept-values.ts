@@ -35,8 +35,8 @@ const HERE = 'here';
 
 /** The members of a record that the version of the book has otherwise, or has not. */
 export function listPassedOver(record: JsonObject, version: JsonObject): JsonObject {
-  const { metadata, mergedIds, ...members } = separateMembers(record);
-  const stored = separateMembers(version);
+  const { metadata, mergedIds, ...members } = nameMembers(record);
+  const stored = nameMembers(version);
   return Object.fromEntries(Object.entries(members).filter(([name, value]) =>
     isSaid(members, name) && !isWithin(value, stored[name])));
 }

@@ -190,13 +190,15 @@ function decideMatched(
   // A repeated book is never written. For `skip` too, the version that `update` would make tells
   // whether the record says something else (`repeated`) or nothing new (`exists`).
   const version = createVersion(mode, id, bytes, record, isRepeated);
-  const { before, members, isSame, leftOut, putAside, replacedNames, stayingNames } = version;
+  const { before, members, isSame, leftOut, putAside } = version;
+  const { passedOverNames, replacedNames, stayingNames } = version;
   const staying = mode.isVerbose && mode.onMatch === 'update'
     ? describeStaying(before, record.fields, mode.digestFormat) : {};
   const told = {
     leftOut, ...putAside.length === 0 ? {} : { putAside },
     ...version.hasLostLetters ? { hasLostLetters: true } : {},
     ...stayingNames.length === 0 ? {} : { stayingNames },
+    ...passedOverNames.length === 0 ? {} : { passedOverNames },
   };
   if (isSame) {
     const outcome = isLeftAlone ? 'exists' : 'unchanged';

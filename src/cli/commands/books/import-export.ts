@@ -9,7 +9,7 @@ import { AppError, messageOf } from '../../../base/errors.ts';
 import { explainFileError } from '../../../base/file-error.ts';
 import { readPackageFile } from '../../../base/files/package-file.ts';
 import { explainBinaryEnding } from '../../../books/transfer/binary-file.ts';
-import { startFile } from '../../../books/transfer/book-file.ts';
+import { openBookFile, startFile } from '../../../books/transfer/book-file.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { parseColumnMap } from '../../../books/transfer/csv-columns.ts';
 import { resolveEncoding } from '../../../books/transfer/decode-text.ts';
@@ -54,6 +54,7 @@ export async function importBooks(context: CommandContext): Promise<number> {
     if (input.isFormatGuessed) assertJsonStart(start);
     // Everybody knows what the sample is.
     if (args.has('file')) report.begin(start);
+    await checkBeginning(start, mode);
     await importFile(context, start, mode, report);
   } catch (thrown) {
     // A source that breaks off breaks the request too. `countBytes` has left its error, which is
@@ -64,6 +65,15 @@ export async function importBooks(context: CommandContext): Promise<number> {
     input.close();
   }
   return report.print();
+}
+
+/** Throws `invalid` where the server would refuse the file: no data directory is made for it. */
+async function checkBeginning(start: FileStart, mode: ImportMode): Promise<void> {
+  // The server reads no further either before it says so.
+  const file = await openBookFile(
+    Readable.from(start.chunks.map((chunk) => Buffer.from(chunk))), start.format, mode,
+    start.declared);
+  await file.close();
 }
 
 /** The options that say how a file is read. */
@@ -148,7 +158,9 @@ async function sendFile(
   if (mode.matches.length > 0) query.set('match', mode.matches.join());
   if (mode.onMatch !== null) query.set('onMatch', mode.onMatch);
   if (mode.hasAllTypes) query.set('allTypes', 'true');
-  for (const [name, content] of mode.columns) query.append('column', `${name}=${content}`);
+  for (const { name, content } of mode.columns.values()) {
+    query.append('column', `${name}=${content}`);
+  }
   const mediaType = FORMATS.find(({ name }) => name === format)?.mediaTypes[0] ?? '';
   const apiClient = await openApiClient();
   return apiClient.stream({

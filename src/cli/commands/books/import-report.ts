@@ -281,6 +281,8 @@ export class ImportReport {
       (name) => COMBINED_MEMBERS.includes(name) ? '; --on-match fill adds instead' : '');
     this.#noteMembers('kept', formatBooks, totals['keptMembers'], totals['firstKept'], () =>
       ': it is too long to be kept beside what the file says, which is in metadata.source instead');
+    this.#noteMembers('passed over', formatBooks, totals['passedOver'], totals['firstPassedOver'],
+      () => ': the book says something else, and a fill leaves it');
     const isNested = NESTED_FORMATS.has(String(this.#file['format']));
     this.#noteMembers('left out', formatRecords, totals['leftOut'], totals['firstLeftOut'],
       (name) => READING_DATES.includes(name) ? ": contradicts the book's other date"

@@ -54,8 +54,10 @@ type ImportTotals = {
   readonly ownColumns?: Readonly<Record<string, number>>;
   readonly replacedMembers?: Readonly<Record<string, number>>;
   readonly keptMembers?: Readonly<Record<string, number>>;
+  readonly passedOver?: Readonly<Record<string, number>>;
   readonly firstReplaced?: Readonly<Record<string, FirstBook>>;
   readonly firstKept?: Readonly<Record<string, FirstBook>>;
+  readonly firstPassedOver?: Readonly<Record<string, FirstBook>>;
   readonly firstPutAside?: Readonly<Record<string, FirstBook>>;
   readonly firstLeftOut?: Readonly<Record<string, FirstBook>>;
   readonly leftOut: Readonly<Record<string, number>>;
@@ -203,6 +205,7 @@ export function listRemarks(
   const { existing, dryRun, encoding, otherTypes = {}, leftOut, error } = count;
   const { replacedMembers = {}, keptMembers = {}, putAside = {}, ownColumns = {} } = count;
   const { firstReplaced = {}, firstKept = {}, firstPutAside = {}, firstLeftOut = {} } = count;
+  const { passedOver = {}, firstPassedOver = {} } = count;
   const { unmatchable = 0, withoutId = 0, sameIsbn = 0, merged = 0, lostLetters = 0 } = count;
   const { sameTitle = 0, withoutStatus = 0, alike = {} } = count;
   const isOther = encoding !== undefined && encoding !== 'utf-8';
@@ -221,6 +224,9 @@ export function listRemarks(
       `kept: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}${
         formatFirst(firstKept[name])}; there is no room to keep it beside what the file says, `
         + 'which is among the other data of the book'),
+    ...listByCount(passedOver).map(([name, number]) =>
+      `passed over: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}${
+        formatFirst(firstPassedOver[name])}; the book says something else, which stays`),
     ...listByCount(leftOut).map(([name, number]) =>
       `left out: ${name} in ${formatNumber(number, 'record')}${formatFirst(firstLeftOut[name])}, ${
         READING_DATES.includes(name) ? 'contradicts the other date of the book'

@@ -43,7 +43,7 @@ type DuplicateGroups = {
 /** A book that shares its hash with another, and where it stands among all. */
 type KeyedBook = { readonly slot: number; readonly position: number } & BookKey;
 
-/** What duplicates share, and what keeps books apart that share it. */
+/** The key that duplicates share, and the values that keep books with one key apart. */
 type BookKey = {
   readonly key: string;
   readonly subtitle: string | null;

@@ -94,7 +94,7 @@ class BookTexts implements TokenVisitor {
 
   constructor(places: ReadonlySet<WordsPlace>) {
     this.#hasReviews = places.has('review');
-    // Who has no such method is spared the members behind the reading.
+    // A reader without this method is spared the members behind the reading.
     if (places.has('metadata')) {
       this.visitMetadata = (bytes, start) => this.#add(bytes, start, 'metadata');
     }

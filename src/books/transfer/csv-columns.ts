@@ -7,8 +7,8 @@
  *   column is a person's own, and so is one without a name (`column 3`);
  * - `none`, which leaves the column out.
  *
- * Of several columns whose words mean one member the first holds it, unless another column has the
- * member's own name; the others are a person's own. A header is valid where a column is `title` and
+ * Where the words of several columns mean one member, the first of them holds it, unless another
+ * column has the member's own name; the others are a person's own. A header is valid where a column is `title` and
  * no two are the same. A name that is nearly a member's refuses the file: nothing of it would be
  * found where it is looked for.
  */

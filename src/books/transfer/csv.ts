@@ -9,8 +9,8 @@
  *
  * People and spreadsheets write cells in other ways too: `WAHR`, `03.11.2018`, `4,5`, `***`,
  * `finished`, `="9780441478125"`. A cell that the model refuses all the same, or takes in part,
- * `9.78E+12` or `c1999`, stands in `metadata` under the name of its member. A row is valid that has
- * a title.
+ * `9.78E+12` or `c1999`, stands in `metadata` under the name of its member. A row with a title is
+ * valid.
  */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -72,7 +72,7 @@ export function encodeCsvBook(book: Book, isForSpreadsheet = false): string {
   }));
 }
 
-/** Makes books of rows. `columns`: what a caller says of the columns. */
+/** Makes books of rows. `columns`: the caller's word for what the columns hold. */
 export function createCsvReader(
   { columns: columnMap = new Map() }: Pick<ReaderOptions, 'columns'> = {},
 ): RecordSplitter {
@@ -219,7 +219,7 @@ function readCell(name: string, cell: CsvCell): RowValue | undefined {
   if (text.length > TEXT_LENGTH_MAX) return undefined;
   if (schema?.kind === 'array' && name !== 'series') return readListCell(name, text);
   const isLanguageWord = name === LANGUAGE && LANGUAGE_WORD.test(text);
-  // What an export of ours has is that already, also a language that no reader knows.
+  // An export of ours has such texts, also for languages that no reader knows.
   const isCanonical = schema?.kind === 'string' && schema.canonical?.(text) === text;
   const read = READERS[name];
   if ((isCanonical && !isLanguageWord) || read === undefined) return whole(text);

@@ -8,7 +8,7 @@ export type ReaderOptions = {
   readonly hasAllTypes: boolean;
   /** Whether the rest field is passed over, as if another program had dropped it. */
   readonly isWithoutRest?: boolean;
-  /** What the columns of a csv are to hold, as a caller says; absent: nothing is said. */
+  /** The caller's word for what columns of a csv hold; absent: there is none. */
   readonly columns?: ColumnMap;
 };
 

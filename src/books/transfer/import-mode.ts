@@ -15,7 +15,7 @@ export type ImportMode = {
   readonly onMatch: OnMatch | null;
   /** Whether records of other types, such as articles, are taken for books too. */
   readonly hasAllTypes: boolean;
-  /** What columns of a csv hold, by their names; empty: their names say it. */
+  /** The caller's word for what columns of a csv hold; empty: the names of the columns say it. */
   readonly columns: ColumnMap;
   /** Whether everything is checked and reported as usual, but nothing is stored. */
   readonly isDryRun: boolean;

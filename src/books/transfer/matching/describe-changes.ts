@@ -1,4 +1,4 @@
-/** What an import changes in a book, in short, for a verbose report. */
+/** Describes the changes that an import makes in a book, in short, for a verbose report. */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';

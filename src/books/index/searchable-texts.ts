@@ -18,7 +18,7 @@ export interface TokenVisitor {
   visitAuthor(bytes: Buffer, start: number): number;
   visitPublisher(bytes: Buffer, start: number): number;
   visitKeyword(bytes: Buffer, start: number): number;
-  /** These two only for who looks for words there; of the metadata a member that is a text. */
+  /** Only a search for words there has these two. In the metadata they are in members' texts. */
   visitReview?(bytes: Buffer, start: number): void;
   visitMetadata?(bytes: Buffer, start: number): number;
 }

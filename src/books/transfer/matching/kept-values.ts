@@ -5,8 +5,8 @@
  *
  *     "source":{"librarything":{"Book Id":"1","members":{"reading.review":"Great."}}}
  *
- * Values of metadata beside `source` go there too, as `metadata.<name>`. Where there is no room for a
- * value, longer fields of the record go first. If that is not enough, a value that would be
+ * Values of metadata beside `source` go there too, as `metadata.<name>`. Where there is no room for
+ * a value, longer fields of the record go first. If that is not enough, a value that would be
  * replaced stays, of metadata all of them, and what the import says goes there in its place.
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -8,9 +8,9 @@
  * - `none`, which leaves the column out.
  *
  * Where the words of several columns mean one member, the first of them holds it, unless another
- * column has the member's own name; the others are a person's own. A header is valid where a column is `title` and
- * no two are the same. A name that is nearly a member's refuses the file: nothing of it would be
- * found where it is looked for.
+ * column has the member's own name; the others are a person's own. A header is valid where a
+ * column is `title` and no two are the same. A name that is nearly a member's refuses the file:
+ * nothing of it would be found where it is looked for.
  */
 import { quote } from '../../base/text/error-message.ts';
 import { fold } from '../../base/text/fold.ts';

@@ -69,7 +69,8 @@ export function describeUnconditional(holders: Holders, isSubject = ALL): string
   const labels = [...holders].flatMap(([webhook, names]) => {
     if (!isSubject(webhook) || isJsonObject(webhook['when'])) return [];
     const trigger = listWebhookTriggers(webhook).find((one) => hearsSystemEvents(one)
-      || listSharers(one).some((commonNames) => [...names].some((name) => !commonNames.has(name))));
+      || listSharers(one).some((commonNames) => commonNames !== names
+        && [...names].some((name) => !commonNames.has(name))));
     return trigger === undefined ? [] : [`${formatLabel(webhook)} (${trigger})`];
   });
   return labels.length === 0 ? null
@@ -90,7 +91,7 @@ function indexTriggers(
     sets: Map<string, ReadonlySet<string>>, key: string, names: ReadonlySet<string>,
   ): void => {
     const commonNames = sets.get(key);
-    if (commonNames?.size === 0) return;
+    if (commonNames?.size === 0 || commonNames === names) return;
     sets.set(key, commonNames === undefined ? names
       : new Set([...commonNames].filter((name) => names.has(name))));
   };
@@ -114,18 +115,32 @@ function hearsSystemEvents(trigger: string): boolean {
   return trigger !== EVERY_EVENT && SYSTEM_EVENTS.some((name) => mayShareName(trigger, name));
 }
 
+/** Webhooks that the same entries of tokens match have one set of names, however many they are. */
 export function findHolders(
   webhooks: readonly JsonObject[], tokens: readonly TokenBinding[],
 ): Holders {
-  const entries = tokens.flatMap((token) => listEntries(token.webhooks));
-  const byEntry = indexByEntry(entries, webhooks, toBoundWebhook);
-  const holders = new Map<JsonObject, Set<string>>();
-  for (const token of tokens) {
-    for (const webhook of listEntries(token.webhooks).flatMap((one) => byEntry.get(one) ?? [])) {
-      holders.set(webhook, (holders.get(webhook) ?? new Set()).add(JSON.stringify(token.name)));
-    }
+  const namesByEntry = new Map<string, string[]>();
+  for (const { name, webhooks: entries } of tokens) {
+    for (const entry of listEntries(entries)) addTo(namesByEntry, entry, JSON.stringify(name));
   }
-  return holders;
+  const entriesOf = new Map<JsonObject, string[]>();
+  for (const [entry, bound] of indexByEntry([...namesByEntry.keys()], webhooks, toBoundWebhook)) {
+    for (const webhook of bound) addTo(entriesOf, webhook, entry);
+  }
+  const namesOf = new Map<string, ReadonlySet<string>>();
+  return new Map([...entriesOf].map(([webhook, entries]) => {
+    const key = entries.join('\n');
+    const names = namesOf.get(key)
+      ?? new Set(entries.flatMap((entry) => namesByEntry.get(entry) ?? []));
+    namesOf.set(key, names);
+    return [webhook, names];
+  }));
+}
+
+function addTo<Key>(lists: Map<Key, string[]>, key: Key, value: string): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }
 
 export function listWebhookTriggers(

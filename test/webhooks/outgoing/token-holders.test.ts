@@ -105,3 +105,11 @@ test('many webhooks and tokens are compared in time that grows as they do', () =
   // Each with each takes a minute.
   assert.ok(process.cpuUsage(start).user < 5_000_000);
 });
+
+test('webhooks that the same tokens see have one set of their names', () => {
+  const sharedHooks = ['acme-1', 'acme-2'].map((name) => ({ identifier: name, name }));
+  const sharers = ['ann', 'bob'].map((name) => ({ name, webhooks: ['acme-*'] }));
+  const [first, second] = findHolders(sharedHooks, sharers).values();
+  assert.deepEqual([...first ?? []], ['"ann"', '"bob"']);
+  assert.equal(first, second, 'a set for each held 990,000 names');
+});

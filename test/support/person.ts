@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Browser } from './browser.ts';
 
-const WAIT_MS_MAX = 60_000;
+/** Of a busy machine a search or an import of many took more than a minute. */
+const WAIT_MS_MAX = 180_000;
 const LOOK_MS = 50;
 /** After such a pause the letters of another choice begin. */
 const LETTERS_MS = 1500;

@@ -1,6 +1,6 @@
 /** Workers that modules end, or hold up: what of it reaches whom. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -34,6 +34,7 @@ type Modules = {
 type ModulesOptions = {
   readonly http?: HttpSender;
   readonly memoryMiBMax?: number;
+  readonly callTimeoutMs?: number;
   /** Code that runs as a module is loaded, by the name of the module. */
   readonly loadCode?: Readonly<Record<string, string>>;
 };
@@ -42,7 +43,7 @@ type ModulesOptions = {
 async function withModules(
   bodies: Readonly<Record<string, string>>, use: (modules: Modules) => Promise<void>,
   { http = { request: async () => assert.fail('there is no network') }, memoryMiBMax = 128,
-    loadCode = {} }: ModulesOptions = {},
+    callTimeoutMs = 30_000, loadCode = {} }: ModulesOptions = {},
 ): Promise<void> {
   const folder = join(createTemporaryFolder(), 'actions');
   mkdirSync(folder, { mode: 0o700 });
@@ -57,7 +58,7 @@ export default class {
 }`, { mode: 0o600 });
   }
   const { sources, close } = await loadActionModules({
-    folder, paths: [], log: silentLogger, callTimeoutMs: 30_000, memoryMiBMax,
+    folder, paths: [], log: silentLogger, callTimeoutMs, memoryMiBMax,
   });
   const registry = createActionRegistry({ builtIn: [], custom: sources, http, log: silentLogger });
   const find = (name: string): RegisteredAction => registry.find(name) ?? assert.fail();
@@ -237,19 +238,19 @@ for (const [name, send] of [
     return withModules({ [name]: `
       for (let count = 1; count <= 400; count += 1) {
         ${send};
-        writeFileSync(${JSON.stringify(path)}, String(count));
+        writeFileSync(${JSON.stringify(path)}, '.', { flag: 'a' });
       }
       return ActionResult.ok();` }, async ({ find }) => {
       const running = find(name).run(createCall({}));
       await nextTurn();
       // This thread reads nothing meanwhile.
-      const read = (): number => existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
+      const read = (): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
       const endMs = performance.now() + ENDS_MS_MAX;
       while (read() < 100 && performance.now() < endMs) pauseThread(5);
       pauseThread(500);
       assert.ok(read() >= 100 && read() < 300, String(read()));
       assert.equal(isSuccess(await inTime(running)), true);
-    }, { http: { request: answerEmpty } });
+    }, { http: { request: answerEmpty }, callTimeoutMs: 2 * ENDS_MS_MAX });
   });
 }
 

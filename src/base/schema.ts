@@ -134,8 +134,12 @@ export type MemberSchema = {
 
 /** How forms ask for a member, where its kind does not say it. It is published as `x-form`. */
 export type MemberForm = {
-  /** `more`: folded, as few need it. `action`: in the form of what is done. `none`: never. */
-  readonly group?: 'more' | 'action' | 'none';
+  /**
+   * `action`: in the form of what is done. `none`: never. The others: folded, as few need it, those
+   * but `more` among others of their kind.
+   */
+  readonly group?:
+    | 'more' | 'request' | 'attempts' | 'pace' | 'access' | 'action' | 'none';
   /** Stands in place of the description, where that speaks of the API. */
   readonly hint?: string;
   /** The word for one item of a list. */

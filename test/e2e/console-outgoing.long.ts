@@ -208,6 +208,10 @@ test('an edit keeps what it does not ask for', { skip }, async () => {
   await person.click('button', 'Add event');
   await person.fill('textbox', 'Event 2', 'order.paid');
   await person.click('DisclosureTriangle', 'More');
+  await person.gives(
+    "return [...document.querySelectorAll('details > .record > *')].map((group) =>"
+      + " group.querySelector('legend').textContent);",
+    ['The request', 'Attempts', 'Pace and order', 'Who sends it']);
   await person.fill('spinbutton', 'Attempts at once', '1');
   await person.click('button', 'Save');
   await person.sees('book.*, order.paid');

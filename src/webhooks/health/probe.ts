@@ -14,7 +14,7 @@ import type { Health } from './health.ts';
 export const PROBE_INTERVAL_MS = 3_600_000;
 
 export const probeMember = {
-  schema: { kind: 'boolean' }, label: 'Then try once an hour', form: { group: 'more' },
+  schema: { kind: 'boolean' }, label: 'Then try once an hour', form: { group: 'attempts' },
   description: 'Once it is off as every attempt failed, its oldest delivery is tried every hour, '
     + 'until one arrives and it is on again. Events queue meanwhile. Not after a 410, or when '
     + 'somebody has turned it off',

@@ -20,14 +20,14 @@ export const bodyMembers = {
     option: { placeholder: '<template | @file | ->' },
   },
   contentType: {
-    schema: contentTypeSchema, label: 'Type of the body', form: { group: 'more' },
+    schema: contentTypeSchema, label: 'Type of the body', form: { group: 'request' },
     description: 'The media type of the body, such as `text/xml`; without it JSON. Any other needs '
       + 'a template, whose values are escaped for XML, HTML and forms. Bodies are UTF-8',
     option: { placeholder: '<type>' },
   },
   format: {
     schema: { kind: 'string', values: ['standard', 'envelope', 'cloudevents'] },
-    form: { group: 'more' },
+    form: { group: 'request' },
     description: 'How a receiver learns what the event is. `envelope`: the body is `{"type", '
       + '"timestamp", "data"}`, as Standard Webhooks recommends; `cloudevents`: headers such as '
       + '`ce-type` (CloudEvents 1.0, binary mode); without it `standard`: the payload as it is',

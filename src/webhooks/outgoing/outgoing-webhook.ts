@@ -88,7 +88,7 @@ export const outgoingSchema = describeObject({
     },
     httpMethod: {
       schema: targetMethodSchema, default: DEFAULT_METHOD, label: 'Method',
-      description: 'The HTTP method of its requests, in capitals', form: { group: 'more' },
+      description: 'The HTTP method of its requests, in capitals', form: { group: 'request' },
       option: { placeholder: '<method>' },
     },
     headers: {
@@ -96,7 +96,7 @@ export const outgoingSchema = describeObject({
       description: 'Names and values that each request carries. Values are shown as `***`, and '
         + 'stay while `***` is sent back',
       form: {
-        group: 'more', field: 'pairs',
+        group: 'request', field: 'pairs',
         hint: 'Names and values that each request carries. A value shows as `***`; leave that to '
           + 'keep it',
       },
@@ -119,7 +119,7 @@ export const outgoingSchema = describeObject({
       description: 'The action configuration that runs first, by its identifier: its result is '
         + 'sent in place of the event',
       form: {
-        group: 'more', field: 'action',
+        group: 'request', field: 'action',
         hint: 'The action that runs first: its result is sent in place of the event',
       },
     },
@@ -144,6 +144,7 @@ export const outgoingSchema = describeObject({
     },
     retrySchedule: {
       ...retryScheduleMember, label: 'Waits between attempts',
+      form: { ...retryScheduleMember.form, group: 'attempts' },
       description: 'Seconds before each further attempt; an empty list is no second attempt; '
         + 'without it the setting `outgoing.retrySchedule` holds',
     },
@@ -151,7 +152,7 @@ export const outgoingSchema = describeObject({
     successWhen: successWhenMember,
     timeout: {
       schema: { kind: 'number', minimum: 0.001, maximum: TIMER_SECONDS_MAX },
-      label: 'Time limit', form: { group: 'more' },
+      label: 'Time limit', form: { group: 'attempts' },
       description: 'Seconds for one attempt, and for one sending with all its attempts; without it '
         + 'the settings `http.timeout` and `http.totalTimeout` hold',
       option: { placeholder: '<seconds>' },
@@ -160,7 +161,7 @@ export const outgoingSchema = describeObject({
       schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
       label: 'Attempts at once',
       form: {
-        group: 'more',
+        group: 'pace',
         hint: 'How many may be under way at once; 1 keeps the order of the events. Without it, as '
           + 'many as the server lets any webhook have',
       },
@@ -171,7 +172,7 @@ export const outgoingSchema = describeObject({
     order: {
       ...orderMember,
       form: {
-        ...orderMember.form,
+        ...orderMember.form, group: 'pace',
         hint: 'Strict: the next waits until the one before is delivered, has failed for good or '
           + 'is cancelled. By key: only those wait that have the same value at the path, such as '
           + 'two changes of one book',
@@ -183,13 +184,13 @@ export const outgoingSchema = describeObject({
     },
     disableAfterHours: {
       schema: { kind: 'number', minimum: 0, maximum: DISABLE_HOURS_MAX },
-      label: 'Turn off after', form: { group: 'more' },
+      label: 'Turn off after', form: { group: 'attempts' },
       description: 'Hours in which every attempt failed, after which it is turned off; with 0, or '
         + 'without it, never',
     },
     probe: probeMember,
     oauth2: {
-      schema: oauth2Schema, label: 'Access tokens (OAuth 2)', form: { group: 'more' },
+      schema: oauth2Schema, label: 'Access tokens (OAuth 2)', form: { group: 'access' },
       description: 'Client credentials (RFC 6749) that access tokens are asked for with. Each '
         + 'request carries one',
       option: {
@@ -198,7 +199,7 @@ export const outgoingSchema = describeObject({
       },
     },
     clientCertificate: {
-      schema: clientCertificateSchema, form: { group: 'more' },
+      schema: clientCertificateSchema, form: { group: 'access' },
       description: 'A certificate that the target is shown over TLS, and its key, in PEM',
       option: { placeholder: '<@file | - | json>' },
     },

@@ -19,7 +19,7 @@ export const rateMember = {
       },
     },
   }),
-  form: { group: 'more' },
+  form: { group: 'pace' },
   description: 'How many attempts may start in how many seconds, evenly spread; what waits stays '
     + 'in order. Without it, as fast as the target answers',
   option: { placeholder: '<n/seconds>' },

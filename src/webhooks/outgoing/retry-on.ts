@@ -23,7 +23,7 @@ const itemSchema: SchemaOf<RetriedStatus, JsonSchema> = {
 
 export const retryOnMember = {
   schema: { kind: 'array', maxItems: ITEMS_MAX, items: itemSchema },
-  label: 'Try again after', form: { group: 'more', field: 'statuses' },
+  label: 'Try again after', form: { group: 'attempts', field: 'statuses' },
   description: 'Statuses and classes that are tried again, such as `5xx`, `408` and `429`; with '
     + 'another one the delivery has failed at once. Without it all but 2xx. Network errors are '
     + 'always tried again; 410 always ends, and turns off',

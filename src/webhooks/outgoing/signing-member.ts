@@ -57,7 +57,7 @@ type Signing = RecordOf<typeof signingSchema>;
 export const signingMembers = {
   signing: {
     schema: signingSchema, label: 'Signed as', form: {
-      group: 'more', field: 'signing',
+      group: 'access', field: 'signing',
       hint: 'How requests are signed, for a receiver that knows this sender. It needs a secret',
     },
     description: 'The sender as whom requests are signed, such as `{ "preset": "github" }`, or a '

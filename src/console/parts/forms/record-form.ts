@@ -7,6 +7,7 @@ import { FIELDS_WRONG, InputError, showFieldErrors, type FieldFactories } from '
 import { MemberFields } from './model-field.ts';
 import { SPECIAL_FIELDS } from './special-fields.ts';
 import { guardForm } from './unsaved-forms.ts';
+import type { MemberForm } from '../../../base/schema.ts';
 
 type FormOptions = {
   readonly schema: ModelSchema;
@@ -92,6 +93,12 @@ export function focusInvalidField(form: HTMLElement): void {
   field.focus();
 }
 
+/** The groups of fields that few users need, in their order, with their titles. */
+const FOLDED_GROUPS: readonly (readonly [group: MemberForm['group'], title: string | null])[] = [
+  ['more', null], ['request', 'The request'], ['attempts', 'Attempts'], ['pace', 'Pace and order'],
+  ['access', 'Who sends it'],
+];
+
 /**
  * The elements of all fields. Those that few users need are folded at the end, unless one of them
  * has a value in `stored`.
@@ -99,10 +106,18 @@ export function focusInvalidField(form: HTMLElement): void {
 export function foldElements(
   { properties = {} }: ModelSchema, { fields }: MemberFields, stored: object = {},
 ): HTMLElement[] {
-  const isRare = (name: string): boolean => properties[name]?.['x-form']?.group === 'more';
-  const [rare = [], others = []] = [true, false].map((wanted) => [...fields]
-    .filter(([name]) => isRare(name) === wanted).map(([, { element }]) => element));
-  return rare.length === 0 ? others : [...others,
-    h('details', { open: Object.keys(stored).some(isRare) }, h('summary', 'More'),
-      h('div.record', {}, ...rare))];
+  const groupOf = (name: string): MemberForm['group'] => properties[name]?.['x-form']?.group;
+  const isFolded = (name: string): boolean =>
+    FOLDED_GROUPS.some(([group]) => group === groupOf(name));
+  const list = (isWanted: (name: string) => boolean): HTMLElement[] =>
+    [...fields].filter(([name]) => isWanted(name)).map(([, { element }]) => element);
+  const groups = FOLDED_GROUPS.flatMap(([group, title]) => {
+    const elements = list((name) => groupOf(name) === group);
+    return elements.length === 0 || title === null ? elements
+      : [h('fieldset', h('legend', title), ...elements)];
+  });
+  const others = list((name) => !isFolded(name));
+  return groups.length === 0 ? others : [...others,
+    h('details', { open: Object.keys(stored).some(isFolded) }, h('summary', 'More'),
+      h('div.record', {}, ...groups))];
 }

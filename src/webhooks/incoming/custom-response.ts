@@ -50,7 +50,7 @@ export const responseMember = {
   isPublic: true,
   label: 'Answers of its own', form: { group: 'more' },
   description: 'What the sender gets in place of the JSON of hookshelf, by what became of the '
-    + 'request. Without it: what the sender of the preset wants, else the JSON',
+    + 'request. Without it: what the sender wants, else the JSON',
   option: {
     help: 'what the sender gets in place of the JSON: '
       + '{"accepted":{"status":202,"body":"{{ message }}"}, …}',

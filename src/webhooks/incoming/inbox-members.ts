@@ -56,7 +56,7 @@ export const inboxMembers = {
       + '(`off`), or an id in a header or in the body. `{ "header": "<name>" }` and '
       + '`{ "json": "path.to.member" }` say where it stands',
     form: {
-      group: 'more',
+      group: 'more', hint: 'What tells that a request came before, so that nothing is done twice',
       choices: [
         ['auto', "The sender's own id"], ['off', 'Nothing: each request is taken'],
         ['header', 'The id in a header', 'Name of the header'],
@@ -75,6 +75,11 @@ export const inboxMembers = {
   },
   retrySchedule: {
     ...retryScheduleMember, label: 'Waits between runs',
+    form: {
+      ...retryScheduleMember.form,
+      hint: 'Seconds before each further run of what fails, where the action runs later; without '
+        + 'waits there is no second run',
+    },
     description: 'Seconds before each further run of what fails; an empty list is no second run; '
       + 'without it the setting `incoming.retrySchedule` holds. For the answer `accepted`',
   },

@@ -50,7 +50,13 @@ const limitMembers = {
   },
   maxConcurrent: {
     schema: { kind: 'integer', minimum: 1, maximum: COUNT_MAX },
-    label: 'Requests at once', form: { group: 'more' },
+    label: 'Requests at once',
+    form: {
+      group: 'more',
+      hint: 'How many requests may have their actions under way at once, where the sender is '
+        + 'answered what the action says; more get 503. Without it the setting '
+        + '`incoming.maxConcurrent` holds',
+    },
     description: 'How many requests may have their actions under way at once; more get 503; '
       + 'without it the setting `incoming.maxConcurrent` holds. For the answer `result`',
   },
@@ -182,7 +188,10 @@ export const incomingSchema = describeObject({
       ...configurationMember,
       description: 'The action configuration that runs for every request, by its identifier; '
         + 'needed where there are no routes',
-      form: { group: 'action', field: 'action' },
+      form: {
+        group: 'action', field: 'action',
+        hint: 'What is done with every request; needed where there are no routes',
+      },
     },
     routes: routesMember,
     order: {

@@ -53,6 +53,7 @@ export const routesMember = {
         actionConfiguration: {
           ...configurationMember, isRequired: true,
           description: 'The action configuration that runs, by its identifier',
+          form: { ...configurationMember.form, hint: 'What is done' },
         },
         order: requestOrderMember,
       },

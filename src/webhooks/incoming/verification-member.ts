@@ -6,7 +6,7 @@ import { assert } from '../../base/assert.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { isAbsent, isJsonObject } from '../../base/fields.ts';
 import { quote } from '../../base/text/error-message.ts';
-import type { JsonObject, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, MemberSchema, StringSchema } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import { secretText } from '../members/secret-members.ts';
 import { targetUrlSchema } from '../members/target-rules.ts';
@@ -36,6 +36,9 @@ const NEED_DESCRIPTIONS: Readonly<Record<Need, string>> = {
   verifyToken: 'the token that the sender is to show when it asks who listens',
 };
 
+const TOLERANCE = 'Seconds that the signed time may be before or after now. Without it';
+const ORIGINS = 'who may ask to send here, such as `eventgrid.azure.net`; `*` is anybody';
+
 export const verificationSchema = describeObject({
   kind: 'object',
   name: 'WebhookVerification',
@@ -51,20 +54,20 @@ export const verificationSchema = describeObject({
     },
     toleranceS: {
       schema: { kind: 'integer', minimum: 1, maximum: TOLERANCE_MAX_S }, label: 'Clock difference',
-      description: 'Seconds that the signed time may be before or after now. Without it, those of '
-        + 'the preset',
+      description: `${TOLERANCE}, those of the preset`,
+      form: { hint: `${TOLERANCE}, what fits the sender` },
     },
     url: {
       schema: { ...textSchema, ...urlSchema }, label: 'Address',
-      description: `For presets that need it: ${NEED_DESCRIPTIONS.url}`,
+      ...describeNeed(NEED_DESCRIPTIONS.url),
     },
     webhookId: {
-      schema: textSchema, description: `For presets that need it: ${NEED_DESCRIPTIONS.webhookId}`,
+      schema: textSchema, ...describeNeed(NEED_DESCRIPTIONS.webhookId),
     },
     verifyToken: {
       schema: { ...textSchema, ...secretText }, isSecret: true,
-      description: `For presets that need it: ${NEED_DESCRIPTIONS.verifyToken}. Shown as \`***\`, `
-        + 'and stays while `***` is sent back',
+      ...describeNeed(`${NEED_DESCRIPTIONS.verifyToken}. Shown as \`***\`, and stays while \`***\` `
+        + 'is sent back'),
     },
     origins: {
       schema: {
@@ -74,9 +77,8 @@ export const verificationSchema = describeObject({
           canonical: (origin) => isOrigin(origin) ? origin.toLowerCase() : null,
         },
       },
-      form: { item: 'Origin' },
-      description: 'For the preset cloudevents: who may ask to send here, such as '
-        + '`eventgrid.azure.net`; `*` is anybody',
+      description: `For the preset cloudevents: ${ORIGINS}`,
+      form: { item: 'Origin', hint: capitalize(ORIGINS) },
     },
     scheme: {
       schema: schemeSchema, isPublic: true,
@@ -87,6 +89,15 @@ export const verificationSchema = describeObject({
 });
 
 export type Verification = RecordOf<typeof verificationSchema>;
+
+/** Forms have the member for these presets alone. */
+function describeNeed(need: string): Pick<MemberSchema, 'description' | 'form'> {
+  return { description: `For presets that need it: ${need}`, form: { hint: capitalize(need) } };
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 function isOrigin(origin: string): boolean {
   return origin === '*' || /^[A-Za-z0-9](?:[A-Za-z0-9._:-]*[A-Za-z0-9])?$/.test(origin);

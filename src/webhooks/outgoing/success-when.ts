@@ -11,7 +11,13 @@ import { formatResponseBody, isSuccessStatus } from '../members/http-sender.ts';
 export type SuccessTest = (statusCode: number, body: Buffer) => boolean;
 
 export const successWhenMember = {
-  schema: conditionSchema, label: 'Delivered when', form: { group: 'attempts' },
+  schema: conditionSchema, label: 'Delivered when',
+  form: {
+    group: 'attempts',
+    hint: 'Which answers deliver, by a condition over `status` and `body`, such as that `body.ok` '
+      + 'is true. Where it does not look at `status`, that must be 2xx as well. Without it 2xx '
+      + 'delivers',
+  },
   description: 'Which answers deliver, by a condition over `status` and `body`, such as '
     + '`{ "path": "body.ok", "op": "eq", "value": true }`. Where it does not look at `status`, '
     + 'that must be 2xx as well. Without a condition 2xx delivers',

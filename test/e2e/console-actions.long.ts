@@ -4,10 +4,13 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
-import { createTemporaryFolder } from '../support/temporary-folder.ts';
+import { Person } from '../support/person.ts';
+import { createTemporaryFolder, inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
+import { openScreen } from './console-look.ts';
+import { startServer } from './processes.ts';
 
 const skip = lacksBrowser;
 const commands = createTemporaryFolder();
@@ -243,3 +246,31 @@ test('an action that is switched off says so where it is looked for', { skip }, 
     await person.sees(/log\.mjs\s+switched off runs again in \d+ ?s/);
   }
 });
+
+test('an action that is not there any more says so at its webhook, and what to do', {
+  skip,
+}, () => inFolder(async (data) => {
+  const person = new Person(at.browser);
+  const start = (isSet: boolean): ReturnType<typeof startServer> => startServer(['--data', data],
+    { environment: isSet ? { HOOKSHELF_ACTIONS_COMMAND_DIRECTORY: commands } : {} });
+  let server = await start(true);
+  try {
+    await ask(`${server.url}/api/action-configurations`, {
+      method: 'POST',
+      body: { identifier: 'shown', actionType: 'run-command', options: { command: 'other.sh' } },
+    });
+    const { text } = await ask(`${server.url}/api/incoming-webhooks`,
+      { method: 'POST', body: { pathSegment: 'gone', actionConfiguration: 'shown' } });
+    await server.stop();
+    server = await start(false);
+    const remedy = 'missing name the folder of its programs in the setting '
+      + 'actions.commandDirectory, and start again';
+    for (const screen of
+      ['#/', `#/incoming/${JSON.parse(text).identifier}`, '#/actions/shown']) {
+      await openScreen(at.browser, server.url, screen);
+      await person.sees(remedy);
+    }
+  } finally {
+    await server.stop();
+  }
+}));

@@ -9,7 +9,7 @@ const TONES: Readonly<Record<string, string>> = {
   running: 'waiting', pending: 'waiting', hint: 'waiting', warning: 'waiting', slow: 'waiting',
   differs: 'waiting', 'switched off': 'waiting', 'last try failed': 'waiting',
   failed: 'bad', failing: 'bad', rejecting: 'bad', rejected: 'bad', error: 'bad', expired: 'bad',
-  revoked: 'bad', silent: 'bad', 'off by a failure': 'bad',
+  missing: 'bad', revoked: 'bad', silent: 'bad', 'off by a failure': 'bad',
 };
 
 export function badge(status: string): HTMLElement {
@@ -31,4 +31,17 @@ export function actionState(action: ActionDescription | undefined): HTMLElement 
   if (until === null || Date.parse(until) <= Date.now()) return null;
   return h('span', { title: formatTimestamp(until) }, badge('switched off'), ' ',
     h('span.place', 'runs again ', timeElement(until)));
+}
+
+/**
+ * Says that the action of a configuration is not there, and what to do; null: it is there. The
+ * module was removed, or no folder is named of the programs that `run-command` runs.
+ */
+export function missingAction(
+  actions: readonly ActionDescription[], type: string | undefined,
+): HTMLElement | null {
+  if (type === undefined || actions.some(({ identifier }) => identifier === type)) return null;
+  return h('span', badge('missing'), ' ', h('span.place', type === 'run-command'
+    ? 'name the folder of its programs in the setting actions.commandDirectory, and start again'
+    : 'put its module back, or delete what runs it'));
 }

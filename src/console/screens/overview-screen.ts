@@ -7,7 +7,7 @@ import {
 } from '../base/format.ts';
 import { href, replaceQuery } from '../base/screen-address.ts';
 import { loadWebhookLabels } from '../base/webhook-labels.ts';
-import { actionState, badge, statusCard } from '../parts/badge.ts';
+import { actionState, badge, missingAction, statusCard } from '../parts/badge.ts';
 import {
   attemptsChart, createHistoryReader, getBars, isHistoryWindow, requestsChart, runsChart, sumBars,
   windowButtons, type HistoryWindow,
@@ -16,7 +16,7 @@ import { emptyState, loadingLine } from '../parts/notice.ts';
 import { heading, keepCurrent, linkButton, type Screen } from '../parts/screen.ts';
 import { factList, tableSection } from '../parts/tables.ts';
 import { WEBHOOK_STATES, resolvedWebhookLabel } from '../parts/webhook-cells.ts';
-import type { ActionDescription } from '../../app/api-types.ts';
+import type { ActionDescription, WebhookActionConfiguration } from '../../app/api-types.ts';
 import type {
   ServiceStatus, StatisticsHistory, StatisticsReport,
 } from '../../monitoring/monitoring-schema.ts';
@@ -41,7 +41,7 @@ export const overviewScreen: Screen = {
     fill(container, heading('Overview', ...buttons.elements), content);
     const current = keepCurrent(content, async () => {
       senderTimeouts ??= await fetchSenderTimeouts();
-      const [status, statistics, history, nodes, actions] = await Promise.all([
+      const [status, statistics, history, nodes, actions, configurations] = await Promise.all([
         getJson<ServiceStatus>('/api/status'),
         // The figures of single webhooks go back a day at most.
         getJson<StatisticsReport>(
@@ -49,11 +49,13 @@ export const overviewScreen: Screen = {
         readHistory(buttons.chosen),
         getJson<readonly NodeView[]>('/api/nodes'),
         getJson<readonly ActionDescription[]>('/api/actions'),
+        getJson<readonly WebhookActionConfiguration[]>('/api/action-configurations'),
       ]);
       if (history.window !== buttons.chosen) return null;
       const webhooks = await fetchUnhealthy(status);
       const sections = render(status, history,
-        unhealthyWebhooks(status, webhooks, statistics, senderTimeouts), nodes, actions);
+        unhealthyWebhooks(status, webhooks, statistics, senderTimeouts), nodes,
+        [...missingSection(configurations, actions), ...switchedOffSection(actions)]);
       return await isNew(status) ? [firstSteps(), ...sections] : sections;
     });
     return current.close;
@@ -90,7 +92,7 @@ async function fetchSenderTimeouts(): Promise<SenderTimeouts> {
 
 function render(
   status: ServiceStatus, history: StatisticsHistory, unhealthy: HTMLElement,
-  nodes: readonly NodeView[], actions: readonly ActionDescription[],
+  nodes: readonly NodeView[], unusableActions: readonly HTMLElement[],
 ): HTMLElement[] {
   const { deliveries, requests, store } = status;
   const countLink = (screen: string, state: string, value: number): HTMLElement =>
@@ -106,7 +108,7 @@ function render(
       ['Webhooks', formatStateCounts(status)],
     ]),
     h('h2', 'Webhooks to look after'), unhealthy,
-    ...switchedOffSection(actions), ...heldBackSection(status),
+    ...unusableActions, ...heldBackSection(status),
     ...waitingSection(status),
     h('h2', 'Lately'), charts(history),
     ...nodesSection(nodes),
@@ -135,6 +137,19 @@ function describeBackups(
   if (failure === null) return place;
   return h('span', place, ' ', badge('failed'), ' ', timeElement(failure.at),
     `: ${failure.reason}`);
+}
+
+/** Webhooks that run one are told as healthy until a request comes. */
+function missingSection(
+  configurations: readonly WebhookActionConfiguration[], actions: readonly ActionDescription[],
+): readonly HTMLElement[] {
+  const rows = configurations.flatMap(({ identifier, actionType }) => {
+    const state = missingAction(actions, actionType);
+    const link = h('a', { href: href(['actions', identifier]) }, identifier);
+    return state === null ? [] : [[link, h('code', actionType), state]];
+  });
+  return tableSection('Actions that are missing', 'What webhooks have them do fails.',
+    ['Configuration', 'Action', 'State'], rows);
 }
 
 function switchedOffSection(actions: readonly ActionDescription[]): readonly HTMLElement[] {

@@ -8,6 +8,7 @@ import { isGeneratedId } from '../../base/generated-id.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { pickMembers, resolveSchema } from '../../base/model-schema.ts';
 import { href } from '../../base/screen-address.ts';
+import { missingAction } from '../badge.ts';
 import { cancelDialog, openDialog } from '../dialog.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
 import {
@@ -76,9 +77,23 @@ export class ActionCatalog {
     return isGeneratedId(identifier) ? this.describe(identifier) : identifier;
   }
 
-  /** The words of `describe`, which lead to the configuration. */
+  /** The words of `describe`, which lead to the configuration; and that its action is missing. */
   createLink(identifier: string): HTMLElement {
-    return h('a', { href: href(['actions', identifier]) }, this.describe(identifier));
+    const link = h('a', { href: href(['actions', identifier]) }, this.describe(identifier));
+    const missing = this.#explainMissing(identifier);
+    return missing === null ? link : h('span', link, ' ', missing);
+  }
+
+  /** Links to those of the configurations whose action is not there; null: all are. */
+  createMissingLinks(identifiers: readonly string[]): HTMLElement | null {
+    const missing = identifiers.filter((identifier) => this.#explainMissing(identifier) !== null);
+    return missing.length === 0 ? null : h('ul.plain-list', {},
+      ...missing.map((identifier) => h('li', this.createLink(identifier))));
+  }
+
+  #explainMissing(identifier: string): HTMLElement | null {
+    return missingAction(this.actions,
+      this.configurations.find((each) => each.identifier === identifier)?.actionType);
   }
 
   /** `readName` gives the name that a new configuration gets, which is by default its action's. */

@@ -6,7 +6,7 @@ import { formatValue, timeElement } from '../../base/format.ts';
 import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import { apiPath, href } from '../../base/screen-address.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
-import { actionState } from '../../parts/badge.ts';
+import { actionState, missingAction } from '../../parts/badge.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
 import {
@@ -89,7 +89,8 @@ function render(
     factList([
       ['Id', title === identifier ? null : h('code', identifier)],
       ['Action', action?.label ?? `${actionType}, which is not there any more`],
-      ['Module', action?.module ?? null], ['State', actionState(action)],
+      ['Module', action?.module ?? null],
+      ['State', action === undefined ? missingAction([], actionType) : actionState(action)],
       ['Used by', users.length === 0 ? 'no webhook' : h('ul.plain-list', {}, ...users)],
       ['Added', timeElement(createdAt)], ['Changed', timeElement(updatedAt)],
     ]),

@@ -64,7 +64,7 @@ export function openIncoming(
   let view: IncomingView | null = null;
   const showFacts = (next: IncomingView): void => {
     view = next;
-    refill(facts, renderFacts(next.webhook), ...renderTraffic(next));
+    refill(facts, renderFacts(next), ...renderTraffic(next));
     if (callerSession.may('admin')) refill(actionButtons, ...buttons(container, next));
   };
   const readFacts = async (): Promise<void> => {
@@ -132,11 +132,13 @@ function renderView(
   ];
 }
 
-function renderFacts(webhook: IncomingWebhook): HTMLElement {
+function renderFacts({ webhook, actions }: IncomingView): HTMLElement {
   const { identifier, name, pathSegment, verification, hasSecret, previousSecret } = webhook;
+  const { actionConfiguration = '', routes = [{ actionConfiguration }] } = webhook;
   const noSecretText = verification === undefined ? 'none' : 'none: every request is refused';
   return factList([
     ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
+    ['Cannot run', actions.createMissingLinks(routes.map((route) => route.actionConfiguration))],
     ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
     ['Path', name === undefined ? null : pathSegment],
     ['Verified by', verification?.preset ?? (hasSecret ? 'X-Signature' : 'nobody')],

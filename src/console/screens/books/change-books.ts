@@ -187,8 +187,8 @@ export async function setAllRead(query: Query, onChanged: () => void): Promise<v
   const quantity = formatQuantity(ids.length, 'book');
   const isSure = await askToConfirm({
     title: `Set the status of ${quantity} to “Read”?`, action: `Change ${quantity}`,
-    text: 'They count as read from then on, on a date that is not known. Books with a status keep '
-      + 'it, and the change can be undone for a minute.',
+    text: 'They count as read from then on, those without a finish date on a date that is not '
+      + 'known. Books with a status keep it, and the change can be undone for a minute.',
   });
   if (isSure) await changeBooks(ids, STATUS_CHANGE, 'read', onChanged);
 }

@@ -42,9 +42,12 @@ const SPAN_FACETS: Readonly<Record<string, SpanFacet | undefined>> = {
 /** Where the words of the search are looked for; without such words the API refuses it. */
 export const SEARCH_PLACE = 'in';
 
+/** How the list is sorted until a person says otherwise; the API's default is the oldest first. */
+export const DEFAULT_SORT = '-id';
+
 export const BOOK_FILTERS: readonly FilterSpec[] = [
   { name: 'q', label: 'Search', isSearch: true },
-  sortFilter({ '-id': 'newest first', ...sortLabels }),
+  { ...sortFilter({ id: 'oldest first', ...sortLabels }), noneLabel: 'newest first' },
   { name: 'as', label: 'Show as', values: ['cards'], noneLabel: 'table', isPaired: true },
   ...facetFilters,
   yesNoFilter('owned', 'Owned'), yesNoFilter('hasIsbn', 'ISBN'),

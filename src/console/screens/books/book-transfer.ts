@@ -63,7 +63,10 @@ const BINARY_ENDING = /\.(xls[xm]?|ods|numbers|zip|gz|pdf)$/i;
  */
 const TOLD_RECORDS_MAX = 10_000;
 
-/** Exports the books that the list shows, in its order. `query` is that of the list. */
+/**
+ * Exports the books that the list shows, in the order that was chosen there, else the oldest first.
+ * `query` is that of the list.
+ */
 export function openTransfer(container: HTMLElement, { query }: ScreenAddress): () => void {
   const controller = new AbortController();
   const chosen = chooseFilters(query);
@@ -295,7 +298,7 @@ function offerBooks({ count, addedIds }: ImportOutcome): HTMLElement {
     updated === 0 ? null : h('span.hint', ` What it has changed in ${
       formatQuantity(updated, 'other book')} stays.`),
   ];
-  const line = h('p', h('a', { href: href(['books'], imported === 0 ? {} : { sort: '-id' }) },
+  const line = h('p', h('a', { href: href(['books']) },
     imported === 0 ? 'See the books' : `See the ${added}`), ' ', ...undo);
   return line;
 }

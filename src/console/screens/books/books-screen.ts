@@ -14,7 +14,7 @@ import { heading, linkButton, openForm } from '../../parts/screen.ts';
 import type { Book } from '../../../books/book.ts';
 import { BookFacets } from './book-facets.ts';
 import {
-  BOOK_FILTERS, SEARCH_PLACE, chosenFiltersElement, showChosenFilters,
+  BOOK_FILTERS, DEFAULT_SORT, SEARCH_PLACE, chosenFiltersElement, showChosenFilters,
 } from './book-filters.ts';
 import { openNewBook } from './book-form.ts';
 import { cover, readingMark } from './book-marks.ts';
@@ -114,7 +114,8 @@ class CatalogList {
     this.#facets = new BookFacets(this.#filters);
     const rows = h('div');
     const chosenBooks = callerSession.may('write')
-      ? new ChosenBooks(rows, () => this.#criteria(), () => this.read()) : null;
+      ? new ChosenBooks(rows, () => ({ sort: DEFAULT_SORT, ...this.#criteria() }),
+        () => this.read()) : null;
     this.#chosenBooks = chosenBooks;
     this.#list = new PagedList<ListedBook>({
       label: 'Books', screen: 'books', nouns: ['book', 'books'],
@@ -166,7 +167,7 @@ class CatalogList {
     this.#list.element.classList.toggle('as-cards', layout === 'cards');
     this.#list.showSort(this.#filters.readQuery()['sort'] ?? '');
     void this.#list.read(appendQuery('/api/books',
-      { limit: String(PAGE_SIZE), fields: FIELDS.join(), ...criteria }));
+      { limit: String(PAGE_SIZE), fields: FIELDS.join(), sort: DEFAULT_SORT, ...criteria }));
   }
 
   /** The query of the list, without its layout, and without the place of words that it lacks. */

@@ -16,6 +16,10 @@ const KEYS: Readonly<Record<string, number>> = {
   Enter: 13, Escape: 27, Tab: 9, End: 35, Home: 36, ArrowUp: 38, ArrowDown: 40, ' ': 32,
 };
 
+/** Selects the text of the field that has the focus; false: nothing with a text has it. */
+const SELECT_FOCUSED = `const field = document.activeElement;
+  field?.select?.();
+  return field?.select !== undefined;`;
 /** Ends when the page is drawn again. */
 export const NEXT_FRAME = 'return new Promise((drawn) => requestAnimationFrame(drawn));';
 
@@ -90,8 +94,12 @@ export class Person {
 
   /** Writes into a field in place of what is there. */
   async fill(role: string, name: string | RegExp, text: string): Promise<void> {
-    await this.focus(role, name);
-    await this.#browser.evaluate('document.activeElement.select();');
+    // A page drawn anew between the two takes the focus away.
+    const isSelected = await waitFor(async () => {
+      await this.focus(role, name);
+      return await this.#browser.evaluate(SELECT_FOCUSED) === true || undefined;
+    });
+    assert.ok(isSelected, `${role} ${name} takes text`);
     if (text === '') await this.#browser.evaluate('document.execCommand("delete");');
     else await this.#browser.command('Input.insertText', { text });
   }
@@ -114,15 +122,24 @@ export class Person {
     const list = (await this.everything())
       .find((one) => one.role === 'combobox' && isSame(one.name, name));
     if (list === undefined) return true;
-    await this.#browser.command('DOM.focus', { backendNodeId: list.node });
+    if (!await this.#takesFocus(list.node)) return false;
     const chosen = await this.#browser.evaluate(
       'return document.activeElement.selectedOptions?.[0].text ?? null;');
     return String(chosen).startsWith(option);
   }
 
   async focus(role: string, name: string | RegExp): Promise<void> {
-    const { node } = await this.find(role, name);
-    await this.#browser.command('DOM.focus', { backendNodeId: node });
+    const hasFocus = await waitFor(async () => {
+      const { node } = await this.find(role, name);
+      return await this.#takesFocus(node) || undefined;
+    });
+    assert.ok(hasFocus, `${role} ${name} takes the focus`);
+  }
+
+  /** What is disabled, or drawn anew since it was found, takes none. */
+  async #takesFocus(node: number): Promise<boolean> {
+    return this.#browser.command('DOM.focus', { backendNodeId: node })
+      .then(() => true, () => false);
   }
 
   async press(key: string): Promise<void> {

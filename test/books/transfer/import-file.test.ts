@@ -175,7 +175,7 @@ test('what is wrong with a header or with the columns of a caller is told before
   for (const [query, text, status, detail] of [
     ['?column=Buch', 'title\nA\n', 400, /^`column` must be a column of the file and a member/],
     ['?column=A=titl', 'title\nA\n', 400, /^`column` has no member "titl" for "A": did you mean/],
-    ['?column=Buch=isbn', 'title\nA\n', 422, /there is no column "buch": there are "title"/],
+    ['?column=Buch=isbn', 'title\nA\n', 422, /there is no column "Buch": there are "title"/],
     ['?column=Title=title', GOODREADS, 422, /^the file is a Goodreads export, whose columns are/],
     ['?fromMetadata=true&column=A=title', '', 400, /reads no file: leave out `column`/],
   ] as const) {

@@ -90,11 +90,14 @@ test('a body is as long as two mebibytes, and no longer', () => {
 test('a megabyte of signs is escaped in moments', () => {
   for (const contentType of ['text/html', 'text/xml', 'application/x-www-form-urlencoded']) {
     const a = '<'.repeat(FILLED_LENGTH_MAX / 4);
-    const before = process.cpuUsage();
-    fill(contentType, '{{ a }}', { a });
-    const { user } = process.cpuUsage(before);
+    // The least of several: a busy machine, or the first round, may take many times as long.
+    const leastUs = Math.min(...Array.from({ length: 10 }, () => {
+      const before = process.cpuUsage();
+      fill(contentType, '{{ a }}', { a });
+      return process.cpuUsage(before).user;
+    }));
     // Some 15 ms; each sign in a call of its own takes 120.
-    assert(user < 100_000, `${contentType}: ${user} µs`);
+    assert(leastUs < 100_000, `${contentType}: ${leastUs} µs`);
   }
 });
 

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { joinFirst } from '../../base/text/error-message.ts';
 import {
-  createBindingTest, indexByEntry, type BoundWebhook,
+  createBindingTest, listEntriesWith, type BoundWebhook,
 } from '../../base/webhook-binding.ts';
 import { SYSTEM_EVENTS } from '../actions/event-name.ts';
 
@@ -115,32 +115,44 @@ function hearsSystemEvents(trigger: string): boolean {
   return trigger !== EVERY_EVENT && SYSTEM_EVENTS.some((name) => mayShareName(trigger, name));
 }
 
-/** Webhooks that the same entries of tokens match have one set of names, however many they are. */
+/**
+ * Finds the holders in the order of the tokens. Webhooks that the same entries of tokens match have
+ * one set of names, however many they are.
+ */
 export function findHolders(
   webhooks: readonly JsonObject[], tokens: readonly TokenBinding[],
 ): Holders {
-  const namesByEntry = new Map<string, string[]>();
-  for (const { name, webhooks: entries } of tokens) {
-    for (const entry of listEntries(entries)) addTo(namesByEntry, entry, JSON.stringify(name));
+  const indexesByEntry = new Map<string, number[]>();
+  for (const [index, token] of tokens.entries()) {
+    for (const entry of listEntries(token.webhooks)) {
+      const indexes = indexesByEntry.get(entry);
+      if (indexes === undefined) indexesByEntry.set(entry, [index]);
+      else indexes.push(index);
+    }
   }
-  const entriesOf = new Map<JsonObject, string[]>();
-  for (const [entry, bound] of indexByEntry([...namesByEntry.keys()], webhooks, toBoundWebhook)) {
-    for (const webhook of bound) addTo(entriesOf, webhook, entry);
-  }
-  const namesOf = new Map<string, ReadonlySet<string>>();
-  return new Map([...entriesOf].map(([webhook, entries]) => {
+  const foundByKey = new Map<string, FoundTokens>();
+  const found = webhooks.flatMap((webhook) => {
+    const entries =
+      [...listEntriesWith(toBoundWebhook(webhook))].filter((entry) => indexesByEntry.has(entry));
+    if (entries.length === 0) return [];
     const key = entries.join('\n');
-    const names = namesOf.get(key)
-      ?? new Set(entries.flatMap((entry) => namesByEntry.get(entry) ?? []));
-    namesOf.set(key, names);
-    return [webhook, names];
-  }));
+    const foundTokens = foundByKey.get(key)
+      ?? nameTokens(tokens, entries.flatMap((entry) => indexesByEntry.get(entry) ?? []));
+    foundByKey.set(key, foundTokens);
+    return [{ webhook, ...foundTokens }];
+  });
+  return new Map(found.sort((left, right) => left.firstIndex - right.firstIndex)
+    .map(({ webhook, names }) => [webhook, names]));
 }
 
-function addTo<Key>(lists: Map<Key, string[]>, key: Key, value: string): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
+type FoundTokens = { readonly firstIndex: number; readonly names: ReadonlySet<string> };
+
+function nameTokens(tokens: readonly TokenBinding[], indexes: readonly number[]): FoundTokens {
+  const inOrder = [...indexes].sort((left, right) => left - right);
+  return {
+    firstIndex: inOrder[0] ?? 0,
+    names: new Set(inOrder.map((index) => JSON.stringify(tokens[index]?.name))),
+  };
 }
 
 export function listWebhookTriggers(

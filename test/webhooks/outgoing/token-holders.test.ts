@@ -113,3 +113,13 @@ test('webhooks that the same tokens see have one set of their names', () => {
   assert.deepEqual([...first ?? []], ['"ann"', '"bob"']);
   assert.equal(first, second, 'a set for each held 990,000 names');
 });
+
+test('holders stand in the order of the tokens, and so do the names of each', () => {
+  const hooks = ['zoo-1', 'acme-1'].map((name) => ({ identifier: name, name }));
+  const bindings = [
+    { name: 'ann', webhooks: ['acme-*'] }, { name: 'bob', webhooks: ['acme-1', 'zoo-1'] },
+    { name: 'eve', webhooks: ['acme-*'] },
+  ];
+  const found = [...findHolders(hooks, bindings)].map(([{ name }, names]) => [name, [...names]]);
+  assert.deepEqual(found, [['acme-1', ['"ann"', '"bob"', '"eve"']], ['zoo-1', ['"bob"']]]);
+});

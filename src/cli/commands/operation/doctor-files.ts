@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { isAccessRefused, isError, messageOf } from '../../../base/errors.ts';
 import { explainFileError } from '../../../base/file-error.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
+import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import {
   ACTIONS_FOLDER, findActionModules,
@@ -86,9 +87,11 @@ export async function checkActions(
   { context: { enterDataAsOwner }, settings: { actions }, getServer }: DoctorSubject,
 ): Promise<DoctorFinding> {
   const server = getServer();
-  const unusable = server === null ? null
-    : await findMissingActions(server) ?? await findSwitchedOffActions(server);
-  if (unusable !== null) return unusable;
+  if (server !== null) {
+    const known = expectObjects(await server.ask('/api/actions'));
+    const unusable = await findMissingActions(server, known) ?? findSwitchedOffActions(known);
+    if (unusable !== null) return unusable;
+  }
   const folder = join(enterDataAsOwner(), ACTIONS_FOLDER);
   try {
     const modules = findActionModules({ folder, paths: actions.modules });
@@ -105,11 +108,11 @@ export async function checkActions(
 }
 
 /** Finds configurations whose action the running server does not have; null: there are none. */
-async function findMissingActions(server: RunningServer): Promise<DoctorFinding | null> {
-  const [actions, configurations] = await Promise.all([
-    server.ask('/api/actions'), server.ask('/api/action-configurations?limit=1000'),
-  ]);
-  const known = new Set(expectObjects(actions).map(({ identifier }) => identifier));
+async function findMissingActions(
+  server: RunningServer, actions: readonly JsonObject[],
+): Promise<DoctorFinding | null> {
+  const configurations = await server.ask('/api/action-configurations?limit=1000');
+  const known = new Set(actions.map(({ identifier }) => identifier));
   const missing = expectObjects(configurations)
     .filter(({ actionType }) => !known.has(actionType));
   if (missing.length === 0) return null;
@@ -123,8 +126,8 @@ async function findMissingActions(server: RunningServer): Promise<DoctorFinding 
 }
 
 /** Finds the actions that the server has switched off; null: there are none. */
-async function findSwitchedOffActions(server: RunningServer): Promise<DoctorFinding | null> {
-  const switchedOff = expectObjects(await server.ask('/api/actions'))
+function findSwitchedOffActions(actions: readonly JsonObject[]): DoctorFinding | null {
+  const switchedOff = actions
     .filter(({ switchedOffUntil }) => typeof switchedOffUntil === 'string');
   if (switchedOff.length === 0) return null;
   const labels = switchedOff.map(({ identifier, module, switchedOffUntil }) =>

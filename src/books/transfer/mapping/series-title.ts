@@ -47,14 +47,14 @@ function splitTitle(text: string): SplitTitle {
 
 /** Empty if no place tells that the text is about series, and for a place without a name. */
 function readBrackets(text: string): JsonObject[] {
-  return PLACE.test(text) ? splitSeries(text) : [];
+  return PLACE.test(text) ? readEach(text.split(';', LIST_LENGTH_MAX)) : [];
 }
 
 /** The series of a text about nothing else, `Discworld #4; Death`; part where a place is left. */
 export function readSeriesNames(text: string): RowValue | undefined {
   const texts = text.split(';', LIST_LENGTH_MAX).map((one) =>
     one.includes('#') ? one : one.trim().replace(PLACE_IN_WORDS, ' #$1'));
-  const series = splitSeries(texts.join(';'));
+  const series = readEach(texts);
   if (series.length === 0) return undefined;
   const placeCount = texts.filter((one) => PLACE.test(one)).length;
   const positionCount = series.filter(({ position }) => position !== undefined).length;
@@ -62,9 +62,8 @@ export function readSeriesNames(text: string): RowValue | undefined {
   return isAll ? whole(series) : part(series);
 }
 
-/** The series of the first LIST_LENGTH_MAX texts. */
-function splitSeries(text: string): JsonObject[] {
-  return text.split(';', LIST_LENGTH_MAX).map(readSeries).filter((one) => one !== null);
+function readEach(texts: readonly string[]): JsonObject[] {
+  return texts.map(readSeries).filter((one) => one !== null);
 }
 
 /** The place of the bracket that closes at the end of the text, or -1; it may hold others. */

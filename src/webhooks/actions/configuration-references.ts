@@ -57,14 +57,13 @@ const MISSING_LISTED_MAX = 10;
 /** Warns in one log line of configurations whose action is not there, with their webhooks. */
 export function warnOfMissingActions(
   { configurations, actions }: Omit<ConfiguredActions, 'runner'>,
-  webhooks: Iterable<UsingWebhook>, log: Logger,
+  webhooks: readonly UsingWebhook[], log: Logger,
 ): void {
   const missing = [...configurations.all()]
     .filter(({ actionType }) => actions.find(actionType) === undefined);
   if (missing.length === 0) return;
-  const users = [...webhooks];
   const labels = missing.slice(0, MISSING_LISTED_MAX).map(({ identifier, actionType }) => {
-    const userLabels = users.filter((webhook) => refersTo(webhook, identifier))
+    const userLabels = webhooks.filter((webhook) => refersTo(webhook, identifier))
       .map(formatWebhookLabel);
     const suffix = userLabels.length === 0 ? '' : `, for ${joinFirst(userLabels)}`;
     return `${identifier} (${actionType})${suffix}`;

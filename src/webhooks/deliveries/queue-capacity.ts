@@ -212,9 +212,9 @@ export class QueueCapacity {
     transaction: Transaction, webhookIds: readonly string[], bytes: number,
     reserved: Readonly<WaitingAmount>,
   ): void {
-    const left = this.#computeLeft();
-    const countLeft = left.count - reserved.count;
-    const bytesLeft = left.bytes - reserved.bytes;
+    const room = this.#computeRoom();
+    const countLeft = room.count - reserved.count;
+    const bytesLeft = room.bytes - reserved.bytes;
     for (const webhookId of webhookIds) {
       const amount = this.#waitingByWebhook.get(webhookId) ?? NOTHING;
       const count = amount.count + transaction.countReserved(`deliveries to ${webhookId}`);
@@ -229,10 +229,10 @@ export class QueueCapacity {
     }
   }
 
-  /** What the waiting deliveries leave: none of the webhooks may have more waiting than that. */
-  #computeLeft(): Readonly<WaitingAmount> {
+  /** Computes the room that is left: no webhook may have more waiting than that. */
+  #computeRoom(): Readonly<WaitingAmount> {
     const { count, bytes } = this.#waitingForAll;
-    // What has failed gives way, and an event that webhooks share is in the queue once.
+    // Failed deliveries give way, and an event that webhooks share is in the queue once.
     const waitingBytes = Math.min(this.#bytes, bytes);
     return { count: this.#pendingMax - count, bytes: this.#bytesMax - waitingBytes };
   }
@@ -240,9 +240,9 @@ export class QueueCapacity {
   /** Those with most waiting first. */
   #listFullWebhooks(): readonly FullWebhook[] {
     if (this.#webhooks.size < 2) return [];
-    const left = this.#computeLeft();
+    const room = this.#computeRoom();
     return [...this.#waitingByWebhook]
-      .filter(([, { count, bytes }]) => count + 1 > left.count || bytes + 1 > left.bytes)
+      .filter(([, { count, bytes }]) => count + 1 > room.count || bytes + 1 > room.bytes)
       .sort(([, left], [, right]) => right.count - left.count).slice(0, FULL_WEBHOOKS_MAX)
       .map(([hook, { count }]) => ({ hook, webhook: this.#formatLabel(hook), pending: count }));
   }

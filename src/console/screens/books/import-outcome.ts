@@ -70,10 +70,10 @@ type FirstBook = { readonly line: number; readonly record: number; readonly titl
 
 export type ImportOutcome = {
   readonly source: FileSource | null;
-  /** Of a brief response none. */
+  /** Empty for a brief response. */
   readonly records: readonly CheckedRecord[];
   readonly skippedRecords: readonly SkippedRecord[];
-  /** The ids of new books; of a brief response none. */
+  /** The ids of new books; empty for a brief response. */
   readonly addedIds: readonly string[];
   /** Null: the response was cut short. */
   readonly count: ImportTotals | null;
@@ -263,7 +263,7 @@ export function listRemarks(
   ];
 }
 
-/** What becomes of a value that is replaced, where a person chooses otherwise. */
+/** The end of a remark on a replaced value: it tells what another choice does with the value. */
 function formatFilled(name: string, dryRun: boolean): string {
   if (COMBINED_MEMBERS.includes(name)) return '; “fill what is missing” adds instead';
   return dryRun ? '; “fill what is missing” leaves it as it is' : '';

@@ -1,6 +1,6 @@
 /**
- * Which webhooks the tokens of customers see, and which of these hear what is meant for others.
- * Commands and the plan of an apply say so in the same words. Pure.
+ * Finds which webhooks the tokens of customers see, and which of these webhooks may receive events
+ * of other customers. Commands and the plan of an apply say so in the same words. Pure.
  */
 import { EVERY_EVENT, listPatternsOf, mayShareName } from '../../base/event-name.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -21,27 +21,27 @@ export const CONDITION_ADVICE = 'if not all is for them, set one: outgoingwebhoo
 /** The webhooks that tokens see, each with the quoted names of these tokens. */
 type Holders = ReadonlyMap<JsonObject, ReadonlySet<string>>;
 
-/** Whether a webhook may be named. It is compared with all, whether they may be named or not. */
+/** Whether the answer may name a webhook. Each is compared with all webhooks, whatever it says. */
 type IsSubject = (webhook: JsonObject) => boolean;
 const ALL: IsSubject = () => true;
 
 /**
- * Finds the names, quoted as in `holders`, of tokens as a support has: they are bound by beginnings
- * of names alone, and see each webhook that any token sees, those of two others at least.
+ * Finds the names, quoted as in `holders`, of support tokens: such a token is bound by beginnings
+ * of names alone, and sees each webhook that any token sees; two other names at least are there.
  */
 export function findSupportNames(
   holders: Holders, tokens: readonly TokenBinding[],
 ): ReadonlySet<string> {
   const quote = ({ name }: TokenBinding): string => JSON.stringify(name);
-  const namesOfOne = new Set(tokens.filter(({ webhooks }) => !Array.isArray(webhooks)
+  const namesOfOthers = new Set(tokens.filter(({ webhooks }) => !Array.isArray(webhooks)
     || !webhooks.every((entry) => String(entry).endsWith('*'))).map(quote));
   const names = new Set([...holders.values()].flatMap((holderNames) => [...holderNames]));
-  const supportNames = [...names].filter((name) => !namesOfOne.has(name)
+  const supportNames = [...names].filter((name) => !namesOfOthers.has(name)
     && [...holders.values()].every((holderNames) => holderNames.has(name)));
   return new Set(names.size - supportNames.length < 2 ? [] : supportNames);
 }
 
-/** null: there is none. A customer who got such a token by mistake would be among them. */
+/** null: there is none. A customer who got a support token by mistake is named, too. */
 export function describeSupport(supportNames: ReadonlySet<string>): string | null {
   return supportNames.size === 0 ? null
     : `${joinFirst([...supportNames])} sees the webhooks of all others: no token for a customer`;
@@ -60,9 +60,9 @@ export function describeShared(
 }
 
 /**
- * Says which subjects have no condition and may hear an event of hookshelf itself, or one that a
- * webhook hears which not every token of theirs sees: a holder gets what is meant for others. null:
- * there are none. A token that sees both, such as that of the support, speaks for its holder alone.
+ * Says which subjects have no condition and may hear an event of hookshelf itself, or an event that
+ * another webhook hears as well, which one of their tokens does not see: its holder gets what is
+ * meant for others. null: there are none. A token that sees both webhooks is no reason.
  */
 export function describeUnconditional(holders: Holders, isSubject = ALL): string | null {
   const listSharers = indexTriggers(holders);
@@ -78,9 +78,10 @@ export function describeUnconditional(holders: Holders, isSubject = ALL): string
 }
 
 /**
- * Returns a function that lists, for a trigger, the names of tokens that see all webhooks of
- * triggers that may hear the same: a set for each pattern that includes it, and one for what it
- * includes. To compare each trigger with each took 2.4 s with 500 webhooks of 20 triggers.
+ * Returns a function that lists, for a trigger, sets of the names of tokens: a set for the trigger
+ * and for each pattern that includes it, and a set for all triggers that it includes as a pattern.
+ * The names of a set see each webhook with such a trigger. To compare each trigger with each took
+ * 2.4 s with 500 webhooks of 20 triggers.
  */
 function indexTriggers(
   holders: Holders,
@@ -108,8 +109,8 @@ function indexTriggers(
 }
 
 /**
- * Whether it is for events of hookshelf itself, such as of failed deliveries, which are about the
- * webhooks of all. `*` alone hears none of them.
+ * Whether the trigger is for events of hookshelf itself, such as of failed deliveries, which are
+ * about the webhooks of all. `*` alone hears none of them.
  */
 function hearsSystemEvents(trigger: string): boolean {
   return trigger !== EVERY_EVENT && SYSTEM_EVENTS.some((name) => mayShareName(trigger, name));

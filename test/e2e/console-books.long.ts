@@ -241,9 +241,12 @@ test('a table of one\'s own is taken at its word, and its new books are taken ba
     await person.gives(modes, ['', 'update']);
     assert.deepEqual((await books())[0]?.['reading'], { rating: 3 });
     await person.choose('Books that are here already', 'take what the file says');
+    // Pressed before the beginning of the file is read, which chooses how its books are matched.
+    await setNetwork({ latency: 500 });
     await chooseFile('two.csv', 'title;authors\nMomo;Michael Ende\nMatilda;Roald Dahl\n');
     await person.click('button', 'Check');
     await person.click('button', 'Import these 1');
+    await setNetwork({});
     await person.sees('added 1 book');
     await person.click('button', 'Undo: delete the 1 new book');
     await person.sees('Deleted 1 book.');
@@ -298,7 +301,7 @@ test('a file of many records is imported though the browser reads no answer, or 
       await person.sees('would add 0 books, change 0, leave 0 as they are, skip 400000');
       await person.sees('and 399,800 more');
       // So slow that the file takes a minute: it is stopped long before.
-      await setUploadSpeed(1_000_000);
+      await setNetwork({ uploadThroughput: 1_000_000 });
       await person.click('button', 'Check');
       await person.click('button', 'Stop');
       await person.sees('Stopped.');
@@ -312,16 +315,18 @@ test('a file of many records is imported though the browser reads no answer, or 
       await person.click('button', 'Stop');
       await person.sees('Stopped. What was read before is stored.');
     } finally {
-      await setUploadSpeed(-1);
+      await setNetwork({});
       await server.stop();
     }
   }));
 
-/** Bytes a second; -1 for as fast as it goes. */
-async function setUploadSpeed(uploadThroughput: number): Promise<void> {
+/** Without a limit as fast as it goes: `latency` in ms, `uploadThroughput` in bytes a second. */
+async function setNetwork(
+  limits: { readonly uploadThroughput?: number; readonly latency?: number },
+): Promise<void> {
   await browser.command('Network.enable', {});
   await browser.command('Network.emulateNetworkConditions',
-    { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput });
+    { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1, ...limits });
 }
 
 /** Keeps the files that the page offers, as `name: text`, in place of saving them. */

@@ -125,11 +125,13 @@ class BookImportForm {
   #checkedCount = Infinity;
   readonly #hasAllTypes = h('input', { type: 'checkbox' });
   readonly #isDry = h('input', { type: 'checkbox', checked: true });
-  readonly #preview = new FilePreview(() => void this.#look());
+  readonly #preview = new FilePreview(() => this.#look());
   readonly #report = h('div', { role: 'status' });
   /** Ends with the screen. */
   readonly #signal: AbortSignal;
   readonly #latestLook = new LatestCall();
+  /** Resolves when the beginning of the chosen file is shown, and how its books are matched. */
+  #looking: Promise<void> = Promise.resolve();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
@@ -148,7 +150,7 @@ class BookImportForm {
     for (const input of [
       this.#file, this.#format, this.#charset, this.#match, this.#onMatch, this.#hasAllTypes,
     ]) {
-      input.addEventListener('change', () => void this.#look());
+      input.addEventListener('change', () => this.#look());
     }
     this.element = asyncForm(button, () => this.#import(),
       createField('file', 'A file of books, of any program', this.#file, this.#preview.source),
@@ -164,14 +166,18 @@ class BookImportForm {
       h('div.actions', button), this.#report, this.#preview.element);
   }
 
-  /**
-   * Shows what the server reads of the beginning of the chosen file. A file whose books have no ids
-   * that the catalog knows is matched by what it says, until a person says otherwise: its books may
-   * be here from elsewhere.
-   */
-  async #look(): Promise<void> {
-    const signal = this.#latestLook.begin();
+  /** Shows what the server reads of the beginning of the chosen file. */
+  #look(): void {
     fill(this.#report);
+    this.#looking = this.#chooseMode(this.#latestLook.begin());
+  }
+
+  /**
+   * Reads the beginning of the chosen file, and sets how its books are matched. A file whose books
+   * have no ids that the catalog knows is matched by what it says, until a person says otherwise:
+   * its books may be here from elsewhere.
+   */
+  async #chooseMode(signal: AbortSignal): Promise<void> {
     if (!this.#isModeChosen) this.#setMode('', 'update');
     const outcome = await this.#readBeginning(signal);
     if (outcome === null || this.#isModeChosen || !isNewToCatalog(outcome)) return;
@@ -238,15 +244,17 @@ class BookImportForm {
     const file = this.#file.files?.[0];
     if (file === undefined) return fill(this.#report, h('p.problem', 'Choose a file first.'));
     const isDry = this.#isDry.checked;
-    const query = { ...this.#createQuery(), dryRun: isDry ? 'true' : '' };
-    // What would happen is over.
-    if (!isDry) this.#preview.hideRecords();
     const stop = new AbortController();
     const records = h('p');
     fill(this.#report, h('progress', { 'aria-label': 'Progress' }), records,
       h('button', { onclick: () => stop.abort() }, 'Stop'));
     let stopCounting = (): void => {};
     try {
+      // The mode is not set before.
+      await this.#looking;
+      // What would happen is over.
+      if (!isDry) this.#preview.hideRecords();
+      const query = { ...this.#createQuery(), dryRun: isDry ? 'true' : '' };
       stopCounting = await countRecords(records, isDry ? 'checked' : 'stored');
       const response = await this.#send(file, query, {
         raw: file, signal: AbortSignal.any([stop.signal, this.#signal]),

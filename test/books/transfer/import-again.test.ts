@@ -365,6 +365,19 @@ test('what a fill passes over of a table whose books nothing was matched by is t
   assert.equal(again.count['passedOver'], undefined);
 });
 
+test('what a fill that adds something passes over of a table, a later import takes', async () => {
+  await importFile('title,isbn,reading.rating\nA,9780439023481,4\n', '?format=csv');
+  const table = 'title,isbn,reading.rating,subtitle\nA,9780439023481,2,B\n';
+  const filled = await importFile(table, '?format=csv&match=isbn&onMatch=fill');
+  assert.deepEqual([filled.count['updated'], filled.count['passedOver']],
+    [1, { 'reading.rating': 1 }]);
+  const updated = await importFile(table, '?format=csv&match=isbn');
+  assert.deepEqual([updated.count['updated'], updated.count['replacedMembers']],
+    [1, { 'reading.rating': 1 }]);
+  assert.deepEqual(await readReading(), { rating: 2 });
+  assert.equal((await importFile(table, '?format=csv&match=isbn')).count['unchanged'], 1);
+});
+
 function omitDigests({ metadata = {}, ...book }: Line): Line {
   const { 'x-hookshelf': _, ...others } = metadata as Line;
   return { ...book, metadata: others };

@@ -36,7 +36,8 @@ const METADATA = 'metadata';
  * The book with digests of what the record says, where there is room. The book stays as it is where
  * `digestFormat` is null, or where a caller has something else in their place. `stored` is the book
  * before the import. What a source has changed, and a book that is filled does not take, has none:
- * a later import takes it.
+ * a later import takes it. So has what a table of one's own says otherwise than such a book: that
+ * stands in the file alone.
  */
 export function putDigests(
   book: JsonObject, record: JsonObject,
@@ -46,7 +47,7 @@ export function putDigests(
   if (format === null) return book;
   const said = createDigests(nameMembers(record));
   const before = findDigests(stored, format) ?? [];
-  const isTaken = onMatch === 'fill' && before.length > 0
+  const isTaken = onMatch === 'fill' && (source === null || before.length > 0)
     ? createTakenCheck(book, format, before) : () => true;
   const digests = new Set(said.filter(isTaken));
   const earlierDigests = before.filter((digest) => !digests.has(digest));

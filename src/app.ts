@@ -298,7 +298,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
     ...role === 'command' ? { failureLogger: silentLogger, mayOnlyRead: true } : {},
     ...sharedLog === null ? {} : { sharedLog },
   });
-  lock.journalEnd = null;
+  lock.journalEnd = store.journalEnd;
   closers.add(async () => {
     await store.close();
     lock.journalEnd = store.journalEnd;

@@ -24,7 +24,7 @@ import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-
 
 type RestoreDataOptions = RestoreOptions & {
   readonly logger: Logger;
-  /** Where the journal of the directory ended at the last stop; null: not known. */
+  /** The end of the directory's journal that `lock` tells; null: not known. */
   readonly journalEnd: JournalEnd | null;
 };
 
@@ -42,7 +42,7 @@ type TokenRecords = ReadonlyMap<string, string>;
 
 /** Throws what `restoreBackup` throws. The report's notes say when tokens could not be kept. */
 export async function restoreData(options: RestoreDataOptions): Promise<DataRestoreReport> {
-  const hadData = options.isReplacing || (options.journalEnd?.sequence ?? 0) > 0;
+  const hadData = options.isReplacing || options.journalEnd !== null;
   const tokenRecords = hadData ? await readTokens(options) : new Map<string, string>();
   let hasToken = false;
   const { collections, ...restoreReport } = await restoreBackup({

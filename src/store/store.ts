@@ -54,7 +54,7 @@ type StoreOptions = {
   readonly refusal?: AppError | undefined;
   /** Opens for reading alone where a full disk keeps the directory from being repaired. */
   readonly mayOnlyRead?: boolean;
-  /** Where the journal ended at the last stop; null or absent: not known. */
+  /** The end of the journal that `lock` tells; null or absent: not known. */
   readonly journalEnd?: JournalEnd | null;
 };
 
@@ -165,7 +165,7 @@ function makeDurableDirectory(files: Files, directory: string): void {
 
 /**
  * Returns whether the directory is a backup, which has a manifest. Throws `damaged` where the state
- * does not match that; or, of any other directory, the end of its journal at the last stop.
+ * does not match that; or, of any other directory, the end of the journal that `lock` tells.
  */
 async function isRestored(
   { directory, files, journalEnd = null }: StoreOptions, state: RecoveredState,
@@ -201,14 +201,16 @@ export class OpenedStore implements Store {
   readonly #clock: Clock;
   /** Null where the log has no epochs: in an engine, and without their collection. */
   readonly #epoch: Epoch | null;
+  readonly #earlierEnd: JournalEnd | null;
   /** When a backup was last begun, in milliseconds since the epoch; null before. */
   backupMs: number | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(options: StoreOptions, deps: OpenedStoreDeps) {
-    const { directory, logger, limits = STANDARD_LIMITS } = options;
+    const { directory, logger, limits = STANDARD_LIMITS, journalEnd = null } = options;
     const { journal, collections } = deps;
     this.directory = directory;
+    this.#earlierEnd = journalEnd;
     this.replica = deps.replica;
     this.#clock = options.clock ?? systemClock;
     this.#deps = deps;
@@ -253,10 +255,13 @@ export class OpenedStore implements Store {
     };
   }
 
-  /** All up to there is on disk; null where an engine has the log, or a write has failed. */
+  /**
+   * All up to there is on disk. It is the end that was known before where an engine has the log, or
+   * nothing can be written: what was read may not be on disk then.
+   */
   get journalEnd(): JournalEnd | null {
     const { sequence, generation, failure } = this.#deps.journal;
-    return this.replica === null && failure === null ? { generation, sequence } : null;
+    return this.replica === null && failure === null ? { generation, sequence } : this.#earlierEnd;
   }
 
   collection(name: string): Collection {

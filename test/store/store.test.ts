@@ -49,6 +49,26 @@ test('a committed record is read, walked, and there again after a restart', asyn
   await reopened.close();
 });
 
+test('a store that cannot be written tells the end of the journal that was known before',
+  async () => {
+    const files = new SimulatedFiles();
+    const store = await open(files);
+    await store.transact(putBook('a'));
+    assert.deepEqual(store.journalEnd, { generation: 1, sequence: 1 });
+    await store.close();
+    files.disk.replace('/data/journal-000001.jsonl',
+      Buffer.concat([files.disk.read('/data/journal-000001.jsonl'), Buffer.from('{"torn')]));
+    files.bytesMax = files.disk.bytesUsed;
+    for (const journalEnd of [null, { generation: 1, sequence: 1 }]) {
+      const readOnly = await openStore({
+        directory: '/data', files, specs, logger: silentLogger, mayOnlyRead: true, journalEnd,
+      });
+      await assert.rejects(readOnly.transact(putBook('b')), { code: 'storage_full' });
+      await readOnly.close();
+      assert.deepEqual(readOnly.journalEnd, journalEnd);
+    }
+  });
+
 type Named = { readonly path?: string; readonly name?: string };
 
 function putNamed(id: string, members: Named) {

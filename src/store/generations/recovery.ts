@@ -21,8 +21,8 @@
  * its journals are whole.
  *
  * A journal whose last lines are missing, as an interrupted copy leaves it, is whole by this rule,
- * and a directory whose files are all gone is an empty one. `checkJournalEnd` refuses both, if the
- * stop before was in order (lock-owner.ts).
+ * and a directory whose files are all gone is an empty one. `checkJournalEnd` refuses both, if
+ * `lock` tells that the journal went further (lock-owner.ts).
  *
  * Refused too, though nothing is damaged: records of an unknown collection, and a line with a
  * valid checksum and an unknown form. Another version wrote them. A whole journal of such lines
@@ -192,7 +192,7 @@ function checkContinuation(
 }
 
 /**
- * Checks that a state reaches `end`, where its journal ended at the last stop. Throws `damaged`.
+ * Checks that a state reaches `end`, which its journal had, as `lock` tells. Throws `damaged`.
  * A journal of a newer generation is that of other data, which has replaced what ended there.
  */
 export function checkJournalEnd(
@@ -202,15 +202,15 @@ export function checkJournalEnd(
   const last = journals.at(-1);
   if (last === undefined) {
     throw missingFileError(journalName(end.generation),
-      'but at the last stop, which `lock` tells, it went to sequence '
-      + `${end.sequence}. To begin anew, empty the file \`lock\`; else copy the directory anew`);
+      `but it went to sequence ${end.sequence}, as \`lock\` tells. To begin anew, empty the file `
+      + '`lock`; else copy the directory anew');
   }
   if (last.generation > end.generation) return;
   const { tornAt, validEnd, lineCount } = last.replay;
   throw damageError(tornAt ?? { path: last.path, line: lineCount + 1, offset: validEnd },
-    `the end is missing: it goes to sequence ${sequence}, and at the last stop, which \`lock\` `
-    + `tells, it went to ${end.sequence}. To go on with what is left, empty the file \`lock\`; `
-    + 'else copy the directory anew');
+    `the end is missing: it goes to sequence ${sequence}, and went to ${end.sequence}, as `
+    + '`lock` tells. To go on with what is left, empty the file `lock`; else copy the directory '
+    + 'anew');
 }
 
 /** The error for a snapshot that is missing of a set that its journal calls complete, or null. */

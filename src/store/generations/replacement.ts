@@ -1,7 +1,8 @@
 /**
  * A replacement puts a whole state in the place of all that a directory holds, such that a crash
  * leaves the old state or the new one, and a start opens either. The state becomes a new
- * generation G, above all that are there:
+ * generation G, above all that are there, and above the end of the journal that `lock` tells, which
+ * says nothing of G then (lock-owner.ts):
  *
  *  1. The mark `journal-G.replacing`, synced: one line of JSON, `{"before":"<folder>"}` where the
  *     old files are kept in that folder of the directory, `{"before":null}` where they are deleted.
@@ -29,6 +30,7 @@ import type { Inventory } from '../disk/inventory.ts';
 import { readSmallFile, replaceFile } from '../disk/read-write.ts';
 import { createJournalFile } from '../journal/journal-file.ts';
 import { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
+import { findJournalEnd } from '../lock/directory-lock.ts';
 import { createCollections, freezeAll } from '../records/collection.ts';
 import type { FrozenCollection, StoredCollection } from '../records/collection.ts';
 import { loadSnapshot, readHeader } from './snapshot.ts';
@@ -83,7 +85,8 @@ async function replaceBy(
 ): Promise<{ readonly generation: number; readonly length: number }> {
   await finishReplacements(files, directory);
   const inventory = readInventory(files, directory);
-  const generation = Math.max(0, ...inventory.journals, ...inventory.snapshots.keys()) + 1;
+  const generation = Math.max(findJournalEnd(directory, files)?.generation ?? 0,
+    ...inventory.journals, ...inventory.snapshots.keys()) + 1;
   const path = join(directory, replacingName(generation));
   try {
     const mark = `${JSON.stringify({ before: options.before })}\n`;

@@ -4,7 +4,7 @@
  * file: it holds after the program has exited, and ends with this process, however that ends. The
  * file is never removed, so that nobody can lock one that has just been replaced. It names the
  * owner and itself (lock-owner.ts), so that a copy of it is not taken for a lock. While the lock is
- * free, it names nobody, and tells the end of the journal at the last stop.
+ * free, it names nobody. It also tells an end that the journal had.
  *
  * exclusive-lock.ts is used instead where flock(1) is missing or the file system refuses it. Each
  * kind of lock is checked against the other after it was taken, so that two processes that lock in
@@ -48,7 +48,7 @@ export interface DirectoryLock {
   readonly refusal?: AppError;
   /** The server that held the lock before, and ended without releasing it. */
   readonly deadServer?: LockOwner;
-  /** The end of the journal at the last stop; null: not known. The release writes what it is. */
+  /** An end that the journal had; null: not known. `announce` and `release` write it down. */
   journalEnd: JournalEnd | null;
   /** Publishes the path of the control socket. */
   announce(socketPath: string | null): void;
@@ -123,7 +123,7 @@ export function readCopiedOwner(directory: string): LockOwner | null {
   return owner?.isCopy === true ? owner : null;
 }
 
-/** The end of the journal that a directory's lock file tells; null: none. */
+/** The end of the journal that a directory's lock file tells; null: none, or nothing was stored. */
 export function findJournalEnd(directory: string, files: Files): JournalEnd | null {
   return readJournalEnd(files, join(directory, 'lock'));
 }

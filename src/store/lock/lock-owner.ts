@@ -3,7 +3,8 @@
  * one line of JSON:
  *
  *   {"pid":7,"startTime":"812","bootId":"…","namespace":"3","kind":"server",
- *    "socketPath":"/data/control.sock","hasSocket":true,"file":"2049:131"}
+ *    "socketPath":"/data/control.sock","hasSocket":true,"file":"2049:131",
+ *    "journal":{"generation":2,"sequence":118}}
  *
  * `pid` to `namespace` tell which process it is (process-identity.ts). `file` is the device and the
  * inode number of the lock file itself. A file with other numbers is a copy, as of a whole data
@@ -20,20 +21,21 @@
  *   {"released":true,"journal":{"generation":2,"sequence":118}}
  *
  * The file is not emptied: it keeps its block of the disk, so that the next owner can be named on a
- * full disk. `journal` is the end of the journal at a stop in order: all up to there was
- * acknowledged and is on disk. Nothing in the journal itself tells that its last lines are missing,
- * as an interrupted copy or a lost page leaves it, and nothing else that it is gone. So a start, a
- * verification, a move and a restore from a copy of the directory hold the state to this end
- * (`checkJournalEnd` of recovery.ts).
+ * full disk. `journal` is an end that the journal had: at a stop in order the last one, beside an
+ * owner the one with which that opened the data. All up to there was acknowledged and is on disk.
+ * Nothing in the journal itself tells that its last lines are missing, as an interrupted copy or a
+ * lost page leaves it, and nothing else that it is gone. So a start, a verification, a move and a
+ * restore from a copy of the directory hold the state to this end (`checkJournalEnd` of
+ * recovery.ts).
  *
- * - The end is absent, and nothing is checked: without the file, while an owner is named, after a
- *   kill, after a command that replaced the data, in files of older versions, and in `lock-<n>`.
- * - A start that is refused writes the end back, so that the next start is refused as well. A kill
- *   between loses it.
+ * - The end is absent, and nothing is checked: without the file, before the first stop, in files of
+ *   older versions, and in `lock-<n>`. An end at sequence 0 counts as absent.
+ * - A kill leaves the end with which the process opened the data: what was written since then, and
+ *   is missing, is not noticed.
  * - The file is not synced. A power loss may bring an earlier end back, or a content that is not
  *   JSON and tells no end. An earlier end still holds: a journal grows, or a generation follows.
  * - The end says nothing of data of a newer generation: a restore, or a copy that began anew, has
- *   written that.
+ *   written that, in a generation above the end's (replacement.ts).
  */
 import { assert } from '../../base/assert.ts';
 import { systemCodeOf } from '../../base/errors.ts';
@@ -46,7 +48,7 @@ import {
 } from './process-identity.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
-/** The last sequence that was acknowledged, and the generation that it is in. */
+/** A sequence that was acknowledged, and the generation that it is in. */
 export type JournalEnd = { readonly generation: number; readonly sequence: number };
 
 export type LockKind = 'server' | 'command';
@@ -74,7 +76,7 @@ export class OwnedLock {
   readonly #descriptor: Descriptor;
   readonly #kind: LockKind;
   readonly #liveness: LivenessSocket | null;
-  /** The end of the journal that the release writes; the holder sets it once another is true. */
+  /** The end of the journal that the file tells; the holder sets it once a later one is true. */
   journalEnd: JournalEnd | null;
   #isReleased = false;
 
@@ -103,7 +105,7 @@ export class OwnedLock {
     const owner = describeThisProcess(this.#files, this.#kind, socketPath, hasSocket);
     const file = this.#files.identifySync(this.#descriptor);
     replaceContent(
-      this.#files, this.#descriptor, Buffer.from(`${JSON.stringify({ ...owner, file })}\n`));
+      this.#files, this.#descriptor, { ...owner, file, journal: this.journalEnd ?? undefined });
   }
 
   /** Idempotent. */
@@ -120,11 +122,11 @@ export class OwnedLock {
 export function removeOwner(
   files: Files, descriptor: Descriptor, journal: JournalEnd | null,
 ): void {
-  const content = journal === null ? { released: true } : { released: true, journal };
-  replaceContent(files, descriptor, Buffer.from(`${JSON.stringify(content)}\n`));
+  replaceContent(files, descriptor, { released: true, journal: journal ?? undefined });
 }
 
-function replaceContent(files: Files, descriptor: Descriptor, bytes: Buffer): void {
+function replaceContent(files: Files, descriptor: Descriptor, content: object): void {
+  const bytes = Buffer.from(`${JSON.stringify(content)}\n`);
   files.writeSync(descriptor, bytes, 0);
   files.truncateSync(descriptor, bytes.length);
 }
@@ -134,7 +136,7 @@ export function readOwner(files: Files, path: string): NamedOwner | null {
   return readLockFile(files, path, parseOwner);
 }
 
-/** Null when the file is missing, names an owner, or tells no end. */
+/** Null when the file is missing, or tells no end of a journal that holds something. */
 export function readJournalEnd(files: Files, path: string): JournalEnd | null {
   return readLockFile(files, path, parseJournalEnd);
 }
@@ -159,7 +161,7 @@ function parseJournalEnd(text: string): JournalEnd | null {
   const content: unknown = JSON.parse(text);
   if (!isJsonObject(content) || !isJsonObject(content['journal'])) return null;
   const { generation, sequence } = content['journal'];
-  return typeof generation === 'number' && typeof sequence === 'number'
+  return typeof generation === 'number' && typeof sequence === 'number' && sequence > 0
     ? { generation, sequence } : null;
 }
 

@@ -231,6 +231,24 @@ test('data that is gone beside a `lock` that tells of it is damaged, until `lock
     assert.deepEqual(await titles(place), []);
   }));
 
+test('data that is gone after a kill is damaged, if the killed server had opened it', () =>
+  inPlace('through a server', async (place) => {
+    await addBooks(place, 'Two');
+    // A kill leaves the lock as it is now.
+    const killed = join(place.folder, 'killed');
+    cpSync(place.data, killed, {
+      recursive: true, filter: (path) => !/\.(sock|jsonl)$/.test(path),
+    });
+    for (const words of [['data:verify'], ['book:list'], ['book:list']]) {
+      const { code, stderr } = await runCommand([...words, '--data', killed]);
+      assert.equal(code, 1, words.join(' '));
+      assert.match(stderr, /journal-000001\.jsonl, line 1, .* the file is missing, but it went to/);
+    }
+    assert.deepEqual(readdirSync(killed), ['lock']);
+  }, async (data) => {
+    await runCommand(['book:add', '--input', '{"title":"One"}', '--data', data]);
+  }));
+
 test('neither a move nor a restore takes a journal that has lost its end since the last stop', () =>
   inPlace('without a server', async (place) => {
     await addBooks(place, 'One', 'Two');

@@ -61,8 +61,8 @@ function enterData(context: CommandContext): string {
   const files = createNodeFiles();
   if (holdsData(files, directory)) return directory;
   // Errors of their own have a node's directory, and one whose `lock` tells that there was data.
-  const lastSequence = findJournalEnd(directory, files)?.sequence ?? 0;
-  if (lastSequence > 0 || isReplicaDirectory(files, directory)) return directory;
+  const hadData = findJournalEnd(directory, files) !== null;
+  if (hadData || isReplicaDirectory(files, directory)) return directory;
   if (context.loadSettings().settings.store.url !== null) return directory;
   throw new AppError('not_found', `${directory} holds no data: is --data right?`);
 }

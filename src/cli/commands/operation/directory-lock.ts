@@ -4,8 +4,7 @@ import { acquireLock, COMMAND_WAIT_MS } from '../../../store/lock/directory-lock
 import type { JournalEnd } from '../../../store/lock/directory-lock.ts';
 
 /**
- * Calls `use` with the end of the journal at the last stop. `use` may replace the data: that end
- * counts no more then.
+ * Calls `use` with the end of the journal that `lock` tells; null: it is not known.
  * Throws `conflict` when another process holds the directory and does not let go of it soon, and
  * `unavailable` where nothing can be written in it.
  */
@@ -15,9 +14,7 @@ export async function withDirectoryLock<T>(
   const lock = await acquireLock(directory, { kind: 'command', waitMs: COMMAND_WAIT_MS, files });
   try {
     if (lock.refusal !== undefined) throw lock.refusal;
-    const result = await use(lock.journalEnd);
-    lock.journalEnd = null;
-    return result;
+    return await use(lock.journalEnd);
   } finally {
     lock.release();
   }

@@ -13,11 +13,12 @@ import type { Running } from './processes.ts';
 /** Requests to the API wait until they are released. */
 export const HOLD_REQUESTS = `const send = window.fetch;
   window.held = [];
+  window.answered = 0;
   window.fetch = async (...given) => {
     if (String(given[0]).startsWith('/console/')) return send(...given);
     await new Promise((release) =>
       window.held.push(Object.assign(release, { path: given[0] })));
-    return send(...given);
+    return send(...given).finally(() => window.answered += 1);
   };`;
 export const RELEASE = 'held.splice(0).forEach((release) => release());';
 

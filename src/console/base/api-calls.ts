@@ -120,16 +120,17 @@ export async function getJson<Body>(path: string, signal?: AbortSignal): Promise
 
 /**
  * Resolves with the raw response, for streams and files. A 401 also opens the sign-in dialog above
- * the screen, whose inputs stay. Throws ApiError (status 0) when the server cannot be reached, and
- * the AbortError of `fetch` once `signal` is aborted.
+ * the screen, whose inputs stay, unless the user has given another token meanwhile. Throws ApiError
+ * (status 0) when the server cannot be reached, and the AbortError of `fetch` once `signal` is
+ * aborted.
  */
 export async function sendRequest(
   method: string, path: string, options: CallOptions = {},
 ): Promise<Response> {
   const { body, raw, headers = {}, signal, cache = 'no-store' } = options;
+  const { token } = callerSession;
   const allHeaders = new Headers(headers);
-  if (callerSession.token !== null) allHeaders.set('Authorization',
-    `Bearer ${callerSession.token}`);
+  if (token !== null) allHeaders.set('Authorization', `Bearer ${token}`);
   if (body !== undefined && !allHeaders.has('Content-Type')) {
     allHeaders.set('Content-Type', 'application/json');
   }
@@ -144,7 +145,7 @@ export async function sendRequest(
     throw toConnectionError(thrown, signal);
   }
   callerSession.setOnline(true);
-  if (response.status === 401) callerSession.onRefused();
+  if (response.status === 401 && callerSession.token === token) callerSession.onRefused();
   return response;
 }
 

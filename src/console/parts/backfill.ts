@@ -1,6 +1,6 @@
 /** Sends a webhook the events that it has missed: counts them, asks, and adds a job. */
 import { apiPath } from '../base/screen-address.ts';
-import { ApiError, callApi } from '../base/api-calls.ts';
+import { ApiError, LatestCall, callApi } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
 import { formatQuantity, formatTimestamp } from '../base/format.ts';
 import { asyncButton } from './buttons.ts';
@@ -77,7 +77,9 @@ export function openBackfillDialog(
     ...until.value === '' ? {} : { until: readTimeInput(until) },
     ...name.value === '' ? {} : { name: name.value },
   });
+  const call = new LatestCall();
   const showUncounted = (): void => {
+    call.abort();
     count.textContent = '';
     send.disabled = true;
     fill(command, backfillCommand(identifier, readCriteria()));
@@ -93,7 +95,10 @@ export function openBackfillDialog(
     onJob(id);
   }, 'primary');
   const showCount = async (): Promise<void> => {
+    const signal = call.begin();
     const missedCount = await countMissed(identifier, readCriteria());
+    // It is not the number of what would be sent now.
+    if (signal.aborted) return;
     count.textContent = missedCount === 0 ? 'It has missed none of these events.'
       : `It has missed ${formatQuantity(missedCount, 'event')}.`;
     send.disabled = missedCount === 0;

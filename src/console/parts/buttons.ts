@@ -27,6 +27,21 @@ export async function runExclusively(
   }
 }
 
+/**
+ * Lets nobody use the elements while the action runs, whose end would take back what was changed in
+ * them. They lose the focus. Throws what `action` throws.
+ */
+export async function runInert(
+  elements: readonly HTMLElement[], action: () => Promise<unknown>,
+): Promise<void> {
+  for (const element of elements) element.inert = true;
+  try {
+    await action();
+  } finally {
+    for (const element of elements) element.inert = false;
+  }
+}
+
 export class ChoiceButtons<Value> {
   readonly elements: readonly HTMLButtonElement[];
   readonly #values: readonly Value[];

@@ -47,15 +47,18 @@ export function openSignIn(onDone: () => void): void {
       openSignIn(onDone);
     }
   });
+  const before = callerSession.token;
   async function tryToken(): Promise<void> {
-    const before = callerSession.token;
-    callerSession.signIn(input.value.trim().replace(LINK_START, ''));
+    const token = input.value.trim().replace(LINK_START, '');
+    callerSession.signIn(token);
     try {
       await loadAccess();
       // This dialog, or the one that opened when it was closed meanwhile.
       openedDialog?.close('done');
       onDone();
     } catch (thrown) {
+      // The user has given another one meanwhile.
+      if (callerSession.token !== token) return;
       if (before === null) callerSession.signOut();
       else callerSession.signIn(before);
       problem.textContent = hasStatus(thrown, 401) ? REFUSED : messageOf(thrown);

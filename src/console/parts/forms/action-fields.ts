@@ -176,7 +176,7 @@ export class ActionCatalog {
     const problem = h('p.problem', { role: 'alert' });
     const use = submitButton('Use it');
     const create = (): Promise<void> => choose().then((identifier) => {
-      onChosen(identifier);
+      if (dialog.open) onChosen(identifier);
       dialog.close();
     }, (thrown: unknown) => {
       problem.textContent = messageOf(thrown);

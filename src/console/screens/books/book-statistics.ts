@@ -143,11 +143,12 @@ function noteStatusless(
 ): HTMLElement | null {
   if (count === 0) return null;
   const verbs = count === 1 ? 'has no status, and is' : 'have no status, and are';
-  return h('div',
+  const note: HTMLElement = h('div',
     h('p', `${formatQuantity(count, 'book')} that ${count === 1 ? 'matches' : 'match'} ${
       verbs} not counted.`),
     callerSession.may('write')
-      ? asyncButton('Set all to “Read”…', () => setAllRead(conditions, onChanged)) : null);
+      ? asyncButton('Set all to “Read”…', () => setAllRead(note, conditions, onChanged)) : null);
+  return note;
 }
 
 function renderValue(by: string, value: string | null, conditions: Query): Child {

@@ -13,7 +13,7 @@ import { formatCount, formatQuantity } from '../../base/format.ts';
 import {
   appendQuery, formatQuery, href, type Query, type ScreenAddress,
 } from '../../base/screen-address.ts';
-import { asyncButton } from '../../parts/buttons.ts';
+import { asyncButton, runInert } from '../../parts/buttons.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import { asyncForm, submitButton } from '../../parts/forms/record-form.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
@@ -152,7 +152,7 @@ class BookImportForm {
     ]) {
       input.addEventListener('change', () => this.#look());
     }
-    this.element = asyncForm(button, () => this.#import(),
+    const fields = h('div.record',
       createField('file', 'A file of books, of any program', this.#file, this.#preview.source),
       createField('format', 'What it is', this.#format),
       createField('charset', 'Its encoding', this.#charset),
@@ -160,7 +160,11 @@ class BookImportForm {
       createField('on-match', 'Books that are here already', this.#onMatch),
       createField('all-types', 'Take articles and records of other types for books too',
         this.#hasAllTypes),
-      createField('dry', 'Only check it: store nothing', this.#isDry),
+      createField('dry', 'Only check it: store nothing', this.#isDry));
+    // What is offered at the end is an import by the same fields.
+    const importFile = (): Promise<void> =>
+      runInert([fields, this.#preview.element], () => this.#import());
+    this.element = asyncForm(button, importFile, fields,
       h('p.hint', 'An import fires no events: outgoing webhooks hear nothing of these books.'),
       // Below the button, which must not move when the server answers.
       h('div.actions', button), this.#report, this.#preview.element);

@@ -120,6 +120,7 @@ export class ChosenBooks {
 
   #createBox({ id, title }: NamedBook): HTMLElement {
     const box = h('input', { type: 'checkbox', 'aria-label': `Choose ${title}`, onchange: () => {
+      this.#call.abort();
       if (box.checked) this.#titles.set(id, title);
       else this.#titles.delete(id);
       this.#all.checked = false;
@@ -178,11 +179,15 @@ async function listBooks(
 }
 
 /**
- * Asks, and sets the status of those of the books that have none to “Read”. `onChanged` is called
- * when books were changed, and again when that is taken back. Throws ApiError.
+ * Asks, unless `place` has gone meanwhile, and sets the status of those of the books that have none
+ * to “Read”. `onChanged` is called when books were changed, and again when that is taken back.
+ * Throws ApiError.
  */
-export async function setAllRead(query: Query, onChanged: () => void): Promise<void> {
+export async function setAllRead(
+  place: HTMLElement, query: Query, onChanged: () => void,
+): Promise<void> {
   const { books } = await listBooks(query, 'reading');
+  if (!place.isConnected) return;
   const ids = books.filter(({ reading }) => reading?.status === undefined).map(({ id }) => id);
   const quantity = formatQuantity(ids.length, 'book');
   const isSure = await askToConfirm({

@@ -2,7 +2,7 @@
 import { valueLabels } from '../../base/book-labels.ts';
 import { createSelect, h } from '../../base/dom.ts';
 import { encodeJson } from '../../base/json-text.ts';
-import { asyncButton, runExclusively } from '../../parts/buttons.ts';
+import { asyncButton, runInert } from '../../parts/buttons.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import {
   addText, createOffers, patchMember, removeText, type ChangedMember,
@@ -29,9 +29,8 @@ export function readingControls(
       const isSaved = await changeIfCurrent(() => patchMember(book.id, member, value, etag));
       if (isSaved) offerUndo(member, value);
       await refresh();
-      focus(name);
     };
-    void runExclusively([...element.querySelectorAll('button')], save).catch(showFailureNotice);
+    void runInert([element], save).catch(showFailureNotice).finally(() => focus(name));
   };
   // What was changed beside the member meanwhile stays.
   const offerUndo = (member: ControlMember, value: unknown): void => {

@@ -2,7 +2,7 @@
  * All actions and webhooks as one document: exported as a file, and applied, after its plan has
  * been seen. Exactly what the plan shows is done: `If-Match` has the state that it is for.
  */
-import { ApiError, callApi, hasStatus, messageOf } from '../../base/api-calls.ts';
+import { ApiError, LatestCall, callApi, hasStatus, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { downloadFile } from '../../base/file-transfer.ts';
 import { formatQuantity } from '../../base/format.ts';
@@ -80,6 +80,7 @@ class ApplyForm {
   readonly #problem = h('p.problem', { role: 'alert' });
   readonly #problems = h('div');
   readonly #plan = h('div', { role: 'status' });
+  readonly #planCall = new LatestCall();
 
   constructor() {
     this.#area.wrap = 'off';
@@ -115,6 +116,7 @@ class ApplyForm {
 
   /** Removes the plan and the problems, which are those of the document before an edit. */
   #clear(): void {
+    this.#planCall.abort();
     this.#problem.textContent = '';
     this.#area.removeAttribute('aria-invalid');
     for (const element of [this.#problems, this.#plan]) fill(element);
@@ -124,12 +126,13 @@ class ApplyForm {
     this.#clear();
     const request = this.#readRequest();
     if (request === null) return;
+    const signal = this.#planCall.begin();
     try {
       const { body: plan, etag } = await callApi<ConfigurationPlan>('PUT', PATH,
-        { body: { ...request, dryRun: true } });
+        { body: { ...request, dryRun: true }, signal });
       this.#renderPlan(plan, request, etag);
     } catch (thrown) {
-      this.#showFailure(thrown);
+      if (!signal.aborted) this.#showFailure(thrown);
     }
   }
 

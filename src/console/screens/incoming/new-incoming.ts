@@ -5,6 +5,7 @@ import { parsePointer } from '../../base/field-problem.ts';
 import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
 import { apiPath } from '../../base/screen-address.ts';
 import { listIncomingPaths, loadWebhookLabels } from '../../base/webhook-labels.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { InputError, type Field, type FieldOptions } from '../../parts/forms/input-field.ts';
 import { modelField } from '../../parts/forms/model-field.ts';
@@ -178,7 +179,8 @@ function createActionStep(
     }
   };
   const form = asyncForm(button, run, chooser.element, problem,
-    h('div.actions', h('button', { onclick: back }, 'Back'), button));
+    // Not back while it is created: of a form that has changed.
+    h('div.actions', asyncButton('Back', async () => back()), button));
   guardForm(form);
   return form;
 }

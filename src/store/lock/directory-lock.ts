@@ -2,9 +2,10 @@
  * The lock of a data directory: only one process writes there. The file `lock` is locked with
  * flock(2), by the program flock(1) on a descriptor of this process. The lock belongs to the open
  * file: it holds after the program has exited, and ends with this process, however that ends. The
- * file is never removed, so that nobody can lock one that has just been replaced. It names the
- * owner and itself (lock-owner.ts), so that a copy of it is not taken for a lock. While the lock is
- * free, it names nobody. It also tells an end that the journal had.
+ * file is never removed, so that nobody can lock one that has just been replaced. Where a person
+ * removes it, the socket of its owner still keeps others out. The file names the owner and itself
+ * (lock-owner.ts), so that a copy of it is not taken for a lock. While the lock is free, it names
+ * nobody. It also tells an end that the journal had.
  *
  * exclusive-lock.ts is used instead where flock(1) is missing or the file system refuses it. Each
  * kind of lock is checked against the other after it was taken, so that two processes that lock in
@@ -21,7 +22,7 @@ import { diskError } from '../disk/disk-error.ts';
 import { createNodeFiles } from '../disk/files.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
-import { startListening } from './liveness.ts';
+import { hasListener, startListening } from './liveness.ts';
 import {
   OwnedLock, getLivenessPath, isAlive, readJournalEnd, readOwner, removeOwner,
 } from './lock-owner.ts';
@@ -175,6 +176,8 @@ async function tryToWriteLock(
         },
       });
     }
+    // Who listens there has locked a file that was removed since, and lives.
+    if (await hasListener(getLivenessPath(path), files, false)) return null;
     // The file must not name the owner before us any more when our socket opens: a connection to it
     // would show that a killed process is alive.
     const journalEnd = readJournalEnd(files, path);

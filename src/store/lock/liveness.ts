@@ -54,10 +54,10 @@ export async function startListening(path: string, files: Files): Promise<Livene
   return { end };
 }
 
-/** Whether a process listens at `path`; also true when that cannot be found out. */
-export function hasListener(path: string, files: Files): Promise<boolean> {
+/** Whether a process listens at `path`; `whenUnknown` where that cannot be found out. */
+export function hasListener(path: string, files: Files, whenUnknown = true): Promise<boolean> {
   const address = openSocketAddress(path, files);
-  if (address === null) return Promise.resolve(true);
+  if (address === null) return Promise.resolve(whenUnknown);
   return new Promise((resolve) => {
     const socket = connect(address.path);
     const finish = (isAlive: boolean): void => {
@@ -66,7 +66,8 @@ export function hasListener(path: string, files: Files): Promise<boolean> {
       resolve(isAlive);
     };
     socket.on('connect', () => finish(true));
-    socket.on('error', (error) => finish(!NO_LISTENER_CODES.includes(systemCodeOf(error) ?? '')));
+    socket.on('error', (error) =>
+      finish(whenUnknown && !NO_LISTENER_CODES.includes(systemCodeOf(error) ?? '')));
   });
 }
 

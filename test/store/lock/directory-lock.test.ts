@@ -173,6 +173,20 @@ test('a live owner keeps its lock when its sign of life is removed', async () =>
   }
 });
 
+test('a live owner keeps the directory when its lock file is removed', {
+  skip: LACKS_FLOCK,
+}, async () => {
+  const directory = createTemporaryFolder();
+  const lock = await acquireLock(directory, { kind: 'server' });
+  rmSync(join(directory, 'lock'));
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    await assert.rejects(acquireLock(directory, { kind: 'server' }),
+      { code: 'conflict', message: /in use by another process; stop it first/ });
+  }
+  lock.release();
+  (await acquireLock(directory, { kind: 'server' })).release();
+});
+
 test('the socket of a server in another container is looked for here', async () => {
   const directory = createTemporaryFolder();
   const owner = describeThisProcess(createNodeFiles(), 'server', '/elsewhere/control.sock', false);

@@ -122,6 +122,7 @@ export class Compaction implements Snapshots {
     const { writer, directory, files, collections, logger } = this.#options;
     if (writer.failure !== null) throw writer.failure;
     if (this.isStopping) throw new AppError('unavailable', 'the store is closing');
+    await writer.file.checkPlace(directory);
     this.#newestGeneration += 1;
     const generation = this.#newestGeneration;
     // Writers wait during the switch, so as much as possible is done before it.

@@ -132,8 +132,11 @@ export class FileJournal implements Journal {
    * committed has been applied to the collections in memory then.
    */
   runBetweenBatches<T>(run: (extent: JournalExtent) => T): Promise<T> {
-    return this.#writer.runExclusively(async () =>
-      run({ base: this.#compaction.base, inUse: this.#writer.file }));
+    return this.#writer.runExclusively(async () => {
+      const { file } = this.#writer;
+      await file.checkPlace(this.#options.directory);
+      return run({ base: this.#compaction.base, inUse: file });
+    });
   }
 
   async close(): Promise<void> {

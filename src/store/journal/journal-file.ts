@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
-import { checkBytesWritten, writeFully } from '../disk/read-write.ts';
+import { checkBytesWritten, withFile, writeFully } from '../disk/read-write.ts';
 import { AppError } from '../../base/errors.ts';
 import { explainFileError } from '../../base/file-error.ts';
 import { diskError } from '../disk/disk-error.ts';
@@ -71,6 +71,21 @@ export class JournalFile {
     }
     this.length += bytes.length;
     return null;
+  }
+
+  /**
+   * Throws `unavailable` where another file has the name of this one: the directory was moved or
+   * removed, and another one is in its place, whose files are not ours to add to or to copy.
+   */
+  async checkPlace(directory: string): Promise<void> {
+    this.#assertOpen();
+    const path = join(directory, journalName(this.generation));
+    if (!this.#files.existsSync(path)) return;
+    const found = await withFile(this.#files, path, 'read', async (descriptor) =>
+      this.#files.identifySync(descriptor));
+    if (found === this.#files.identifySync(this.#descriptor)) return;
+    throw new AppError('unavailable', `the data directory ${directory} was moved or removed while `
+      + 'this process had it open, and another one is there now: stop this process');
   }
 
   close(): void {

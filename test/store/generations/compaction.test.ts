@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/log.ts';
+import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
 const specs: readonly CollectionSpec[] = [
@@ -153,5 +157,31 @@ test('the generation before stays whole, however large its journal is', async ()
   assert.equal(generations.length, 2);
   for (const generation of generations) {
     assert.ok(files.existsSync(`/data/journal-${generation}.jsonl`), generation);
+  }
+});
+
+test('a store writes nothing into a directory that has taken the place of its own', async () => {
+  const folder = createTemporaryFolder();
+  const [directory, moved] = [join(folder, 'data'), join(folder, 'moved')];
+  const openIn = (path: string): Promise<OpenedStore> => openStore({
+    directory: path, files: createNodeFiles(), specs, logger: silentLogger,
+  });
+  const put = (store: OpenedStore, id: string): Promise<unknown> =>
+    store.transact((transaction) => transaction.put('books', id, JSON.stringify({ id })));
+  const first = await openIn(directory);
+  await put(first, 'a');
+  renameSync(directory, moved);
+  const second = await openIn(directory);
+  await put(second, 'b');
+  for (const attempt of [() => first.compact(), () => first.openStateSources()]) {
+    await assert.rejects(attempt(), { code: 'unavailable', message: /was moved or removed/ });
+  }
+  await put(first, 'c');
+  await first.close();
+  await second.close();
+  for (const [path, ids] of [[moved, ['a', 'c']], [directory, ['b']]] as const) {
+    const store = await openIn(path);
+    assert.deepEqual(contentOf(store), ids.map((id) => JSON.stringify({ id })));
+    await store.close();
   }
 });

@@ -4,20 +4,23 @@ import type { Stats } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import { explainFileError } from '../base/file-error.ts';
 import { checkOnlyRootCanReplace, walkPath } from '../base/files/path-owners.ts';
-import { makeDirectoriesSync } from '../store/disk/files.ts';
+import { createNodeFiles } from '../store/disk/files.ts';
+import { makeDurableDirectory } from '../store/disk/read-write.ts';
 
 /** All that the `data` of a clone holds before its first start. */
 const SHIPPED_NAME = 'samples';
 
 /**
- * Makes the data directory, which `option` names, when it is missing. Throws `conflict`, also when
- * it is a file, or when we are root and others could change it: root must not read or run what they
- * put there.
+ * Makes the data directory, which `option` names, when it is missing; its name is on disk then.
+ * Throws `conflict`, also when it is a file, or when we are root and others could change it: root
+ * must not read or run what they put there.
  */
-export function makeDataDirectory(path: string, option: '--data' | '--to' = '--data'): void {
+export function makeDataDirectory(
+  path: string, option: '--data' | '--to' = '--data', files = createNodeFiles(),
+): void {
   refuseAsRoot(path);
   try {
-    makeDirectoriesSync(path);
+    if (!files.existsSync(path)) makeDurableDirectory(files, path);
   } catch (thrown) {
     throw new AppError('conflict', `cannot make the data directory ${path} (`
       + `${explainFileError(thrown)}); name another one with ${option}`, {}, thrown);

@@ -2,7 +2,7 @@
  * The store: transactions over collections that one journal makes durable. The journal lies in one
  * directory, or in an engine that several nodes share.
  */
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
@@ -18,6 +18,7 @@ import type { Engine } from './engines/engine.ts';
 import type { Journal } from './journal/journal-port.ts';
 import type { JournalEnd } from './lock/directory-lock.ts';
 import { MANIFEST_NAME } from './disk/inventory.ts';
+import { makeDurableDirectory } from './disk/read-write.ts';
 import type { Files } from './disk/files.ts';
 import { ChangeFeed } from './transactions/change-feed.ts';
 import { GroupCommit } from './transactions/group-commit.ts';
@@ -146,21 +147,6 @@ async function openInEngine(options: StoreOptions, sharedLog: SharedLog): Promis
   });
   journal.start(store.commit);
   return store;
-}
-
-// A start that was cut off may have made the directory without syncing its name, so the parent is
-// synced each time. A parent that may not be read is one in which we cannot have made anything.
-function makeDurableDirectory(files: Files, directory: string): void {
-  const parent = dirname(directory);
-  if (!files.existsSync(directory)) {
-    if (parent !== directory) makeDurableDirectory(files, parent);
-    files.makeDirectorySync(directory);
-  }
-  try {
-    files.syncDirectorySync(parent);
-  } catch (error) {
-    if (!['EACCES', 'EPERM', 'EINVAL'].includes(systemCodeOf(error) ?? '')) throw error;
-  }
 }
 
 /**

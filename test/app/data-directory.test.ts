@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeDataDirectory } from '../../src/app/data-directory.ts';
+import { createNodeFiles } from '../../src/store/disk/files.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 
 test('a directory that is made is private, and the one of a clone becomes so at first', () => {
@@ -20,4 +21,18 @@ test('a directory that is made is private, and the one of a clone becomes so at 
     makeDataDirectory(path);
     assert.equal(statSync(path).mode & 0o777, mode, String(names));
   }
+});
+
+test('a directory is made with its parents, and all names are on disk then', () => {
+  const folder = createTemporaryFolder();
+  const synced: string[] = [];
+  const files = {
+    ...createNodeFiles(),
+    syncDirectorySync: (path: string) => {
+      assert.ok(!existsSync(join(folder, 'new/deep/data')) || path === join(folder, 'new/deep'));
+      synced.push(path);
+    },
+  };
+  makeDataDirectory(join(folder, 'new/deep/data'), '--data', files);
+  assert.deepEqual(synced.slice(-3), [folder, join(folder, 'new'), join(folder, 'new/deep')]);
 });

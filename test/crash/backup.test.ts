@@ -94,6 +94,12 @@ for (const name of ['copy', 'copy.tar']) {
   });
 }
 
+test('a backup that is done survives a crash, in new folders too', async () => {
+  const to = '/srv/new/copy';
+  const { files, held } = await backUp(await prepare(), to);
+  assert.deepEqual(await restored(files.disk.crash({ kind: 'dropped' }), to), held);
+});
+
 test('where a backup was cut off, verifying says what a start would', async () => {
   const files = new SimulatedFiles(await prepare());
   files.closeSync(files.openSync(`${DIRECTORY}/backup.pending`, 'create'));

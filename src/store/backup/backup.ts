@@ -13,7 +13,7 @@
 import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { isCount } from '../../base/fields.ts';
-import { withFile, writeFully } from '../disk/read-write.ts';
+import { makeDurableDirectory, withFile, writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
   BACKUP_PENDING, MANIFEST_NAME, isBackupName, journalName, snapshotName, readInventory,
@@ -112,7 +112,7 @@ export async function writeBackup(
 ): Promise<readonly FileSum[]> {
   if (target.endsWith('.tar')) return writeTar(files, sources, target, { nowMs, verify });
   const isNew = !files.existsSync(target);
-  if (isNew) files.makeDirectorySync(target);
+  makeDurableDirectory(files, target);
   // By path, the owner of the parent folder could swap in another directory while we write.
   const directory = files.openDirectorySync(target);
   try {
@@ -140,7 +140,6 @@ async function fillEmptyDirectory(
     const sums = await fillDirectory(files, sources, directory, (path) => createdPaths.push(path));
     files.unlinkSync(mark);
     await files.syncDirectory(directory);
-    await files.syncDirectory(dirname(target));
     return sums;
   } catch (error) {
     for (const path of createdPaths) if (files.existsSync(path)) files.unlinkSync(path);

@@ -148,7 +148,7 @@ function nameFile(descriptor: Descriptor, error: unknown): unknown {
  * Creates `path` and its missing parents, mode 0700. Node's own recursive mode never ends where the
  * system gives ENOENT for a directory whose parent exists, as /proc does.
  */
-export function makeDirectoriesSync(path: string): void {
+function makeDirectoriesSync(path: string): void {
   const missing: string[] = [];
   let current = path;
   while (!fs.existsSync(current) && dirname(current) !== current) {

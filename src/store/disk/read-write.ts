@@ -1,5 +1,6 @@
 /** Reads and writes files over several calls, as a call may do less than it was asked for. */
 import { dirname } from 'node:path';
+import { systemCodeOf } from '../../base/errors.ts';
 import type { Descriptor, Files, OpenMode } from './files.ts';
 import { temporaryName } from './inventory.ts';
 
@@ -114,4 +115,20 @@ export async function replaceFile(files: Files, path: string, content: Buffer): 
   });
   files.renameSync(temporaryPath, path);
   await files.syncDirectory(dirname(path));
+}
+
+/** Makes a directory and its missing parents, and puts their names on disk. */
+export function makeDurableDirectory(files: Files, directory: string): void {
+  const parent = dirname(directory);
+  if (!files.existsSync(directory)) {
+    if (parent !== directory) makeDurableDirectory(files, parent);
+    files.makeDirectorySync(directory);
+  }
+  // Who made it, as a start that was cut off, may not have synced its name. A parent that may not
+  // be read is one in which we cannot have made anything.
+  try {
+    files.syncDirectorySync(parent);
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EINVAL'].includes(systemCodeOf(error) ?? '')) throw error;
+  }
 }

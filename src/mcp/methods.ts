@@ -139,9 +139,9 @@ function getPrompt({ params: { name, arguments: args = {} } }: MethodCall): Json
     return rpcError(INVALID_PARAMS, prompt === undefined
       ? 'there is no such prompt: prompts/list has all' : '`arguments` must be an object');
   }
-  const missing = prompt.arguments.find((argument) =>
-    argument.required && typeof args[argument.name] !== 'string');
-  if (missing !== undefined) return rpcError(INVALID_PARAMS, `\`${missing.name}\` is missing`);
+  const wrong = prompt.arguments.find(({ name: key, required }) =>
+    typeof (args[key] ?? (required ? null : '')) !== 'string');
+  if (wrong !== undefined) return rpcError(INVALID_PARAMS, `\`${wrong.name}\` must be a text`);
   const text = prompt.text.replace(/\{(\w+)\}/g, (_, key: string) => String(args[key] ?? ''));
   return {
     description: prompt.description, messages: [{ role: 'user', content: toContent(text) }],

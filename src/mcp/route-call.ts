@@ -6,7 +6,9 @@ import { isCount, isJsonObject } from '../base/fields.ts';
 import { parseJsonText } from '../base/json/exact-parser.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import { quote, suggestName } from '../base/text/error-message.ts';
-import { findNextQuery, readResponseBody, type ApiCall } from '../server/local/api-call.ts';
+import {
+  findNextQuery, readBodyUpTo, readResponseBody, type ApiCall,
+} from '../server/local/api-call.ts';
 import type { HttpRoute, Method, RouteTool } from '../server/http-route.ts';
 import { PAGE_LIMIT_MAX, malformed } from '../server/query.ts';
 import type { CallerApi, ToolArgument, ToolArguments, ToolCaller } from './tool.ts';
@@ -14,6 +16,11 @@ import type { CallerApi, ToolArgument, ToolArguments, ToolCaller } from './tool.
 export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const JSON_TYPE = 'application/json';
 const PAGE_ITEMS = 20;
+/**
+ * A longer page is not parsed, but asked for with fewer items: a result of 64 KiB cannot hold it,
+ * and to parse 1,000 long books takes 100 ms.
+ */
+const PAGE_BYTES_MAX = 1 << 20;
 export const TEXT = { kind: 'string' } as const;
 const ADMIN = { access: 'admin' } as const;
 /** The instructions explain them once for all lists. */
@@ -54,19 +61,28 @@ export async function callRoute(
   const specs = deriveArguments(route);
   checkArguments(specs, caller, args);
   checkFixedMembers(route, caller, args);
-  const { limit = PAGE_ITEMS, cursor = '0', ...others } = args;
+  const { limit: wantedLimit, cursor, ...others } = args;
+  // Without a limit a route with pages would answer the whole list, of all books for example.
+  const limit = wantedLimit ?? PAGE_ITEMS;
   // A route without pages answers its whole list, of which a page is cut here.
   const hasPages = route.parameters?.some(({ name }) => name === 'limit') === true;
-  const pageArguments = hasPages ? { limit, ...args } : others;
+  const pageArguments = hasPages ? { ...args, limit } : others;
   const response = await api.open(
     buildCall(route, specs, isList(route) ? pageArguments : args, signal));
-  const bytes = await readResponseBody(response);
+  const canBeShorter = isList(route) && hasPages && Number(limit) > 1;
+  const bytes = canBeShorter ? await readBodyUpTo(response, PAGE_BYTES_MAX)
+    : await readResponseBody(response);
+  if (bytes === null) {
+    const fewerItems = { ...args, limit: Math.ceil(Number(limit) / 8) };
+    return callRoute(api, route, caller, fewerItems, signal);
+  }
   if (bytes.length === 0) return { done: true };
   const { 'content-type': type = '' } = response.headers;
   const isJson = route.responses[0]?.mediaType === JSON_TYPE && type.startsWith(JSON_TYPE);
   const answer = isJson ? parseJsonText(bytes.toString()) : describeBytes(type, bytes);
   if (!Array.isArray(answer)) return isJsonObject(answer) ? answer : {};
-  return hasPages ? describePage(response, answer) : cutPage(answer, Number(cursor), Number(limit));
+  return hasPages ? describePage(response, answer)
+    : cutPage(answer, Number(cursor ?? '0'), Number(limit));
 }
 
 function describePage({ headers }: IncomingMessage, items: readonly JsonValue[]): JsonObject {
@@ -135,7 +151,7 @@ function buildCall(
     if (values.some((each) => Array.isArray(each) || isJsonObject(each))) {
       throw malformed(`\`${name}\` must be a ${kind}`);
     }
-    if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(String(value)));
+    if (place === 'path') path = path.replace(`{${name}}`, encodeSegment(String(value)));
     else for (const each of values) {
       if (each !== null) query.append(name, String(each));
     }
@@ -146,6 +162,11 @@ function buildCall(
     path: query.size === 0 ? path : `${path}?${query}`,
     ...route.body === undefined ? {} : { headers: { 'content-type': bodyType }, body: members },
   };
+}
+
+/** Half a character, of which there is no encoding, becomes the replacement character. */
+function encodeSegment(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
 }
 
 /** The part of a route's row that describes its tool, with the defaults. */

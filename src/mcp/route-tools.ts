@@ -99,8 +99,11 @@ export function makeApiTools(routes: readonly HttpRoute[]): readonly Tool[] {
       arguments: makeArgument(OBJECT, 'Flat, as a tool takes them'),
       ...FROM_ARGUMENT,
     },
-    run: async (context, { route: name, arguments: args = {}, from }) =>
-      answerCall(context, getRoute(context, name), isJsonObject(args) ? args : {}, from),
+    async run(context, { route: name, arguments: args = {}, from }) {
+      // Without its arguments a call would act on more than was meant: on every delivery, say.
+      if (!isJsonObject(args)) throw malformed('`arguments` must be an object');
+      return answerCall(context, getRoute(context, name), args, from);
+    },
   }];
 }
 

@@ -40,8 +40,11 @@ const LIST_ARGUMENTS: readonly unknown[] = [
 ];
 const IDS = [
   '..', '.', '', '../../control/tokens', '%2e%2e', 'a/b', '?x=1', '#', '\0', ' ', '\r\nX: 1',
-  'x'.repeat(20_000), null, {}, [],
+  'x'.repeat(20_000), null, {}, [], '\ud800', 'a\udfff',
 ];
+/** Each is a mistake for an object: to leave it out would act on all records. */
+const ROUTE_ARGUMENTS = ['{"hook":"x"}', [{ hook: 'x' }], 1, null, false];
+const PROMPT_ARGUMENTS = [{}, { sender: {} }, { sender: 1 }, { sender: ['x'] }, { sender: null }];
 const URIS = [
   'hookshelf://manual/../../package.json', 'hookshelf://manual/', 'file:///etc/passwd', '', null,
   {}, 'hookshelf://manual/__proto__', 'HOOKSHELF://manual/deliveries',
@@ -71,6 +74,15 @@ function* hostileMessages(): Generator<Hostile> {
   for (const name of NAMES) yield toolCall(name, {});
   for (const args of LIST_ARGUMENTS) yield toolCall('books_list', args);
   for (const id of IDS) yield toolCall('books_get', { id });
+  for (const args of ROUTE_ARGUMENTS) {
+    yield toolCall('api_call', { route: 'retryFailedDeliveries', arguments: args });
+  }
+  for (const args of PROMPT_ARGUMENTS) {
+    yield old({ method: 'prompts/get', params: { name: 'connect-a-sender', arguments: args } });
+  }
+  const webhook = { webhook: { name: 'x' } };
+  yield old({ method: 'prompts/get',
+    params: { name: 'find-out-why-it-failed', arguments: webhook } });
   for (const uri of URIS) yield old({ method: 'resources/read', params: { uri } });
   const status = { _meta: META, name: 'status_get', arguments: {} };
   for (const [header, value] of WRONG_HEADERS) {
@@ -95,7 +107,7 @@ test('200 hostile messages over HTTP get errors, and the next one is served', ()
         || reply.headers['content-type'] === 'application/problem+json';
       assert.ok(isRefused, what);
       if (answer.error !== undefined) assert.ok(Number.isInteger(answer.error.code), what);
-      assert.doesNotMatch(reply.text, /internal error/, what);
+      assert.doesNotMatch(reply.text, /internal error|connection .* broke/, what);
       count += 1;
     }
     assert.ok(count >= 200, `${count}`);

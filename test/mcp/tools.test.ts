@@ -178,6 +178,15 @@ test('a page that would be too long is shorter, and its cursor leads to the rest
   assert.equal(titles.size, 25);
 });
 
+test('a limit of null is the usual limit, and not the whole list', async () => {
+  const { items, total } = Object(
+    await speaker.read('books_list', { q: 'long', fields: 'id', limit: null }));
+  assert.deepEqual([items.length, total], [20, 25]);
+  const { items: presets } = Object(
+    await speaker.read('verification_presets_list', { limit: null, cursor: null }));
+  assert.equal(presets.length, 20);
+});
+
 test('what is cut is named, with the call that goes on', async () => {
   const body = JSON.stringify({ text: 'ü"\\'.repeat(60_000) });
   await speaker.read('incoming_webhooks_create',

@@ -10,7 +10,9 @@ export async function* readLines(stream: AsyncIterable<unknown>): AsyncGenerator
   let rest = '';
   for await (const chunk of stream) {
     const text = Buffer.isBuffer(chunk) ? decoder.write(chunk) : String(chunk);
-    const lines = (rest + text).split('\n');
+    // Only what has come is split: a long line would be searched again with each of its pieces.
+    const [end = '', ...others] = text.split('\n');
+    const lines = [rest + end, ...others];
     rest = lines.pop() ?? '';
     if (rest.length > LINE_CHARACTERS_MAX) throw new RangeError('a line of the stream is too long');
     for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line;

@@ -199,12 +199,21 @@ function encodeBody(body: unknown): Buffer | string {
 
 /** Throws `unavailable` when the connection breaks, and for a body that is too long for us. */
 export async function readResponseBody(response: IncomingMessage): Promise<Buffer> {
+  const bytes = await readBodyUpTo(response, RESPONSE_BYTES_MAX);
+  if (bytes === null) throw tooLongError();
+  return bytes;
+}
+
+/** null: the body is longer, and was given up. Throws `unavailable` when the connection breaks. */
+export async function readBodyUpTo(
+  response: IncomingMessage, bytesMax: number,
+): Promise<Buffer | null> {
   const collector = new ByteCollector();
   try {
     for await (const chunk of response) {
       collector.add(Buffer.from(chunk));
       // Leaving the loop ends the connection.
-      if (collector.length > RESPONSE_BYTES_MAX) throw tooLongError();
+      if (collector.length > bytesMax) return null;
     }
   } catch (cause) {
     throw connectionLostError(cause);

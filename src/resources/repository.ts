@@ -105,7 +105,8 @@ export class Repository {
     const { id } = version;
     return store.transact((transaction) => {
       if (key !== undefined && transaction.find(collection.name, id) !== undefined) {
-        throw new AppError('conflict', `another ${noun} has the ${collection.key} ${id} already`);
+        throw new AppError('conflict', `another ${noun} has the ${collection.key} ${id} already: `
+          + 'choose another, or change what has it');
       }
       const representation = this.#put(transaction, version, inputs, onStaged);
       onAdded?.(transaction, representation);

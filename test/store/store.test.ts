@@ -76,7 +76,8 @@ function putNamed(id: string, members: Named) {
     transaction.put('named', id, JSON.stringify({ id, ...members }));
 }
 
-const taken = (message: string) => ({ code: 'conflict', message });
+const taken = (message: string) =>
+  ({ code: 'conflict', message: `${message}: choose another, or change what has it` });
 
 test('a value is unique among all unique members, and free once it is given up', async () => {
   const files = new SimulatedFiles();

@@ -142,7 +142,8 @@ test('nothing is put back where something has taken its place', async (context) 
   for (const path of [`${OUT}/${outgoing}`, `${IN}/${incoming}`]) {
     const refused = await relay.ask('POST', `${path}/restore`);
     assert.equal(refused.status, 409, refused.text);
-    assert.match(String(refused.json['detail']), /"(acme|in)" is already taken/);
+    assert.match(String(refused.json['detail']),
+      /"(acme|in)" is already taken: choose another, or change/);
   }
   await remove(relay, `${OUT}/acme`);
   assert.equal((await relay.ask('POST', `${OUT}/${outgoing}/restore`)).status, 200);

@@ -211,8 +211,7 @@ export async function createRecord(
     if (command === undefined || !(thrown instanceof AppError) || thrown.code !== 'conflict') {
       throw thrown;
     }
-    throw new AppError(
-      'conflict', `${thrown.message}; hookshelf ${command} changes what is there`, {}, thrown);
+    throw new AppError('conflict', `${thrown.message} with hookshelf ${command}`, {}, thrown);
   }
 }
 

@@ -239,7 +239,8 @@ export class StagedTransaction implements Transaction {
     const members = holder.values.filter((unique) => unique.value === value)
       .map((unique) => unique.member);
     const other = members.includes(member) ? '' : `, as another's ${members.join(' and ')}`;
-    throw new AppError('conflict', `${member} ${JSON.stringify(value)} is already taken${other}`);
+    throw new AppError('conflict', `${member} ${JSON.stringify(value)} is already taken${other}: `
+      + 'choose another, or change what has it');
   }
 
   /** The record that holds a unique value, and all unique values of it. */

@@ -48,7 +48,8 @@ for (const way of WAYS) {
         assert.equal((await place.run([...words])).code, 0, words[0]);
         const { code, stderr } = await place.run([...words]);
         assert.deepEqual([code, stderr],
-          [1, `hookshelf: ${detail}; hookshelf ${command} changes what is there\n`]);
+          [1, `hookshelf: ${detail}: choose another, or change what has it with hookshelf ${
+            command}\n`]);
       }
     }));
 

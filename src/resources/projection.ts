@@ -1,4 +1,7 @@
-/** Feeds a projection: state that is derived from a collection's applied changes alone. */
+/**
+ * Feeds a projection: state that is derived from a collection's applied changes alone. A projection
+ * lives as long as its store, so it is not closed; what also acts on a change has to end that.
+ */
 import { walkRecords } from '../store/find-record.ts';
 import type { Change, Collection } from '../store/store-port.ts';
 

@@ -81,11 +81,7 @@ export function composeIncoming(
     },
     async close(graceMs: number) {
       await Promise.all([worker.close(graceMs), retention.close(), eventIds.close()]);
-      runner.close();
       intake.close();
-      capacity.close();
-      requests.close();
-      states.close();
     },
   };
 }

@@ -69,8 +69,9 @@ export function composeOutgoing(
   const { store, clock } = context;
   const { http, outgoing, onOutcome, cloudEventSource } = options;
   const { webhooks, health } = shared;
-  const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.eventParts;
-  const { delayedEventWorker, deliveries } = shared.eventParts;
+  const {
+    fanOuts, delayedEvents, delayedEventWorker, eventUse, capacity, systemEvents,
+  } = shared.eventParts;
   const bodies = createBodyMaker(shared);
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
@@ -113,10 +114,6 @@ export function composeOutgoing(
       ]);
       attempter.close();
       delayedEvents.close();
-      keptEvents.close();
-      deliveries.close();
-      capacity.close();
-      eventUse.close();
     },
   };
 }

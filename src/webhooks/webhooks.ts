@@ -214,7 +214,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
       await jobs.close();
       await Promise.all([outgoing.close(graceMs), incoming.close(graceMs)]);
       runner.chainRefusalLog.close();
-      for (const index of Object.values(indexes)) index.close();
+      indexes.incoming.close();
     },
     health, closeHealth: () => closeMonitors(health), statistics: outgoing.statistics,
     listLongLanes: (max) => listLongLanes([scheduler, incoming.scheduler], max),

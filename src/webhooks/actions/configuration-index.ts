@@ -14,11 +14,10 @@ type RunnableConfiguration = {
 
 export class ConfigurationIndex {
   readonly #configurations = new Map<string, RunnableConfiguration>();
-  readonly close: () => void;
 
   constructor(store: Store) {
     const { name } = configurationCollection;
-    this.close = followRecords(store.collection(name), ({ id, after }) => {
+    followRecords(store.collection(name), ({ id, after }) => {
       if (after === null) this.#configurations.delete(id);
       else this.#configurations.set(id, toRunnable(decodeConfiguration(after)));
     });

@@ -39,8 +39,8 @@ export const deliverySpec: ItemSpec<Delivery> = {
 /** Like `followRecords`, without the deliveries to routes, which follow requests. */
 export function followDeliveries(
   store: Pick<Store, 'collection'>, apply: (change: Change) => void,
-): () => void {
-  return followRecords(store.collection(deliveryCollection.name), (change) => {
+): void {
+  followRecords(store.collection(deliveryCollection.name), (change) => {
     if (!isRouteDeliveryId(change.id)) apply(change);
   });
 }

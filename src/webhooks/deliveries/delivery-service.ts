@@ -223,10 +223,6 @@ export class DeliveryService {
     return addAccepted({ ...this.#parts.capacity.countByStatus(), agedOut });
   }
 
-  close(): void {
-    this.#list.close();
-  }
-
   #findBytes(identifier: string): Buffer | undefined {
     return this.#context.store.collection(deliveryCollection.name).findBytes(identifier);
   }

@@ -39,7 +39,6 @@ export class EventUse {
   readonly #events: Collection;
   readonly #deliveries: Collection;
   readonly #bodies: Collection;
-  readonly #unfollow: readonly (() => void)[];
   readonly #eventBytes = { queued: 0, finished: 0, unused: 0 };
   readonly #bodyBytes = { queued: 0, finished: 0 };
   /** The counts of events that are not applied yet, or are gone. */
@@ -52,14 +51,12 @@ export class EventUse {
     this.#events = store.collection(eventCollection.name);
     this.#deliveries = store.collection(deliveryCollection.name);
     this.#bodies = store.collection(deliveryBodyCollection.name);
-    this.#unfollow = [
-      followRecords(this.#events, (change, slot) => this.#applyEvent(change, slot)),
-      // A stored body is counted by `#moveBody` when its delivery is: bodies need only changes.
-      followDeliveries(store, (change) => this.#applyDelivery(change)),
-      this.#bodies.onChange((change) => this.#applyBody(change)),
-      followRecords(store.collection(delayedEventCollection.name), ({ id, before, after }) =>
-        this.#applyUse(id, countDelayedUse(before), countDelayedUse(after))),
-    ];
+    followRecords(this.#events, (change, slot) => this.#applyEvent(change, slot));
+    // A stored body is counted by `#moveBody` when its delivery is: bodies need only changes.
+    followDeliveries(store, (change) => this.#applyDelivery(change));
+    this.#bodies.onChange((change) => this.#applyBody(change));
+    followRecords(store.collection(delayedEventCollection.name), ({ id, before, after }) =>
+      this.#applyUse(id, countDelayedUse(before), countDelayedUse(after)));
   }
 
   get queuedBytes(): number {
@@ -98,10 +95,6 @@ export class EventUse {
    */
   onUnused(listener: (eventId: string) => void): void {
     this.#unusedListeners.push(listener);
-  }
-
-  close(): void {
-    for (const unfollow of this.#unfollow) unfollow();
   }
 
   #applyEvent({ id, before, after }: Change, slot: number): void {

@@ -98,7 +98,6 @@ export class QueueCapacity {
   readonly #waitingByWebhook = new Map<string, WaitingAmount>();
   /** Their sum: an event for several webhooks counts for each. */
   readonly #waitingForAll: WaitingAmount = { count: 0, bytes: 0 };
-  readonly #unfollow: () => void;
   /** By delivery, the bytes of a body that found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
   /** The last demand, where it was refused. */
@@ -119,7 +118,7 @@ export class QueueCapacity {
     this.#bytesMax = limits.bytesMax;
     this.#events = store.collection(eventCollection.name);
     this.#webhooks = store.collection(outgoingCollection.name);
-    this.#unfollow = followDeliveries(store, ({ id, before, after }) => {
+    followDeliveries(store, ({ id, before, after }) => {
       if (before !== null) this.#count(before, -1);
       const status = after === null ? null : this.#count(after, 1);
       if (status !== 'pending') this.#postponedBodyBytes.delete(id);
@@ -297,10 +296,6 @@ export class QueueCapacity {
     if (this.#isFree(bytes)) return 'free';
     this.#postponedBodyBytes.set(delivery, bytes);
     return 'later';
-  }
-
-  close(): void {
-    this.#unfollow();
   }
 
   #count(delivery: Buffer, by: 1 | -1): OutgoingStatus {

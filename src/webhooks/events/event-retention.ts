@@ -30,7 +30,6 @@ export class EventRetention {
   readonly #limits: EventLimits;
   readonly #events: Collection;
   readonly #sweeper: Sweeper;
-  readonly #unfollow: () => void;
   /** No event up to this id is unused: a sweep begins behind it. */
   #sweptUpTo: string | null = null;
 
@@ -41,7 +40,7 @@ export class EventRetention {
     this.#events = context.store.collection(eventCollection.name);
     this.#sweeper = new Sweeper({ ...context, noun: 'events' }, () => this.#sweepAll());
     eventUse.onUnused((eventId) => this.#onUnused(eventId));
-    this.#unfollow = this.#events.onChange(({ id, before }) => {
+    this.#events.onChange(({ id, before }) => {
       if (before === null) this.#onUnused(id);
     });
   }
@@ -50,9 +49,8 @@ export class EventRetention {
     this.#sweeper.start();
   }
 
-  async close(): Promise<void> {
-    this.#unfollow();
-    await this.#sweeper.close();
+  close(): Promise<void> {
+    return this.#sweeper.close();
   }
 
   #onUnused(eventId: string): void {

@@ -27,7 +27,6 @@ export class EventService {
   readonly #events: Collection;
   readonly #find: FindRecord;
   readonly #list: RecordList<ListedEvent, EventFilter>;
-  readonly #unlisten: () => void;
 
   constructor(store: Store, fanOuts: FanOuts, webhooks: OutgoingWebhookIndex) {
     this.#store = store;
@@ -44,14 +43,9 @@ export class EventService {
       },
     });
     // Late deliveries change who hears an event.
-    this.#unlisten = store.collection(lateDeliveryCollection.name).onChange(({ id, after }) => {
+    store.collection(lateDeliveryCollection.name).onChange(({ id, after }) => {
       if (after !== null) this.#list.refresh(id);
     });
-  }
-
-  close(): void {
-    this.#unlisten();
-    this.#list.close();
   }
 
   /** Newest first, older than the event with the id `before`. */

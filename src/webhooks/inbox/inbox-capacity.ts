@@ -32,7 +32,6 @@ export class InboxCapacity {
   readonly #limits: { readonly maxCount: number; readonly maxBytes: number };
   readonly #requests: Collection;
   readonly #states: RequestStates;
-  readonly #unfollow: () => void;
   /** The pending and pinned requests, which retention must not remove. */
   #unremovable = { count: 0, bytes: 0 };
   #reservedCount = 0;
@@ -47,7 +46,7 @@ export class InboxCapacity {
     this.#limits = limits;
     this.#requests = store.collection(requestCollection.name);
     this.#states = states;
-    this.#unfollow = states.follow(({ before, after }) => {
+    states.follow(({ before, after }) => {
       if (before !== null) this.#countUnremovable(before, -1);
       if (after !== null) this.#countUnremovable(after, 1);
     });
@@ -87,10 +86,6 @@ export class InboxCapacity {
       release();
       throw thrown;
     }
-  }
-
-  close(): void {
-    this.#unfollow();
   }
 
   /** Why the inbox refused what came last, and would refuse it again; null: it takes more. */

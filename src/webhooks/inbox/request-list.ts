@@ -33,10 +33,6 @@ export class RequestList {
     });
   }
 
-  close(): void {
-    this.#stored.close();
-  }
-
   /** Lists up to `limit` requests that are older than the request `before`, newest first. */
   async listPage(
     filter: RequestFilter, before: string | null, limit: number,

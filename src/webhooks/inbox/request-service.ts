@@ -221,10 +221,6 @@ export class RequestService {
     return addAccepted({ ...this.#parts.states.countByStatus(), ...removals });
   }
 
-  close(): void {
-    this.#list.close();
-  }
-
   /** Finds the stored body of a request that is not in its record. */
   #findBodyApart({ id, status }: StoredRequest): InlineBody | undefined {
     if (status === 'rejected') {

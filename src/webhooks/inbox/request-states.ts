@@ -51,8 +51,7 @@ const STATUS_MASK = 0x3f;
 export class RequestStates {
   readonly #requests: Collection;
   readonly #find: FindRecord;
-  readonly #unfollow: readonly (() => void)[];
-  readonly #listeners = new Set<(change: RequestStateChange) => void>();
+  readonly #listeners: ((change: RequestStateChange) => void)[] = [];
   #codes = new Uint8Array(0);
   #updatedMs = new Float64Array(0);
   #bytes = new Float64Array(0);
@@ -64,15 +63,13 @@ export class RequestStates {
   constructor(store: Pick<Store, 'collection'>) {
     this.#requests = store.collection(requestCollection.name);
     this.#find = findCommitted(store);
-    this.#unfollow = [
-      followRecords(this.#requests, ({ id, after }, slot) =>
-        this.#set(id, slot, after === null ? null : readRequestState(after, this.#find))),
-      // The deliveries that are there already are read with their requests. Those of a new request
-      // are applied after it, and its state is that of all of them.
-      store.collection(deliveryCollection.name).onChange((change) => {
-        if (isRouteDeliveryId(change.id)) this.#applyDelivery(change);
-      }),
-    ];
+    followRecords(this.#requests, ({ id, after }, slot) =>
+      this.#set(id, slot, after === null ? null : readRequestState(after, this.#find)));
+    // The deliveries that are there already are read with their requests. Those of a new request
+    // are applied after it, and its state is that of all of them.
+    store.collection(deliveryCollection.name).onChange((change) => {
+      if (isRouteDeliveryId(change.id)) this.#applyDelivery(change);
+    });
   }
 
   get bytesTotal(): number {
@@ -93,22 +90,14 @@ export class RequestStates {
     return this.#read(this.#requests.findSlot(id));
   }
 
-  /**
-   * Calls `listener` for every request there is, then for every change, until the result is called.
-   */
-  follow(listener: (change: RequestStateChange) => void): () => void {
+  /** Calls `listener` for every request there is, then for every change. */
+  follow(listener: (change: RequestStateChange) => void): void {
     for (let slot = 0; slot < this.#codes.length; slot += 1) {
       const after = this.#read(slot);
       if (after === null) continue;
       listener({ id: this.#requests.idAt(slot) ?? '', before: null, after });
     }
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  close(): void {
-    for (const unfollow of this.#unfollow) unfollow();
-    this.#listeners.clear();
+    this.#listeners.push(listener);
   }
 
   #applyDelivery({ id, before, after }: Change): void {

@@ -58,12 +58,11 @@ export class OutgoingWebhookIndex {
   /** The webhooks that are off, and not probed. */
   readonly #offByTrigger: TriggerMap = new Map();
   readonly #conditions = new Map<string, Predicate>();
-  readonly #unfollow: () => void;
 
   constructor(store: Store) {
     this.#store = store;
     this.#collection = store.collection(outgoingCollection.name);
-    this.#unfollow = followRecords(this.#collection, ({ id, after }) => this.#follow(id, after));
+    followRecords(this.#collection, ({ id, after }) => this.#follow(id, after));
   }
 
   find(identifier: string): ReadyOutgoingWebhook | undefined {
@@ -109,10 +108,6 @@ export class OutgoingWebhookIndex {
 
   all(): Iterable<ReadyOutgoingWebhook> {
     return this.#webhooks.values();
-  }
-
-  close(): void {
-    this.#unfollow();
   }
 
   #follow(id: string, after: Buffer | null): void {

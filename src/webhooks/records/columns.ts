@@ -48,7 +48,7 @@ export class RecordColumns<Item> {
   #isListed = new Uint8Array(0);
   #count = 0;
   #building: Promise<void> | null = null;
-  #unlisten: (() => void) | null = null;
+  #isFollowing = false;
 
   constructor(
     collection: Collection, decode: DecodeListed<Item>,
@@ -72,10 +72,6 @@ export class RecordColumns<Item> {
     });
   }
 
-  close(): void {
-    this.#unlisten?.();
-  }
-
   /** Makes a test that holds where all tests hold; null when no record can match. */
   createMatcher(tests: readonly SlotTest[]): SlotTest | null {
     if (tests.includes(matchNone)) return null;
@@ -95,7 +91,10 @@ export class RecordColumns<Item> {
 
   async #build(): Promise<void> {
     const collection = this.#collection;
-    this.#unlisten ??= collection.onChange(({ id, after }, slot) => this.#apply(slot, after, id));
+    if (!this.#isFollowing) {
+      collection.onChange(({ id, after }, slot) => this.#apply(slot, after, id));
+    }
+    this.#isFollowing = true;
     await visitInSteps(collection, (record, slot) => {
       this.#apply(slot, record, collection.idAt(slot) ?? '');
       return 'parsed';

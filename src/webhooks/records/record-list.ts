@@ -64,10 +64,6 @@ export class RecordList<Item, Filter> {
     this.#columns = new RecordColumns(this.#records, options.decode, rows);
   }
 
-  close(): void {
-    this.#columns.close();
-  }
-
   /** Reads the fields of a record again: one has changed without a change of the record. */
   refresh(id: string): void {
     this.#columns.refresh(this.#records.findSlot(id));

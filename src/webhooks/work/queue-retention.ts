@@ -24,8 +24,8 @@ type EndChange = {
 };
 
 export type RetentionRules = {
-  /** Calls `listener` for every item, then for every change until the result is called. */
-  readonly follow: (listener: (change: EndChange) => void) => () => void;
+  /** Calls `listener` for every item, then for every change. */
+  readonly follow: (listener: (change: EndChange) => void) => void;
   readonly readEnd: (bytes: Buffer, find: FindRecord) => ItemEnd | null;
   /**
    * The bytes that the removal of an item frees, with an equal share of bytes that others use too.
@@ -60,7 +60,6 @@ export class QueueRetention {
   readonly #rules: RetentionRules;
   readonly #records: Collection;
   readonly #sweeper: Sweeper;
-  readonly #unfollow: () => void;
   readonly #endedItems = {
     finished: new PriorityQueue<EndedItem>(isEarlier),
     failed: new PriorityQueue<EndedItem>(isEarlier),
@@ -77,7 +76,7 @@ export class QueueRetention {
     this.#rules = rules;
     this.#records = context.store.collection(spec.collection.name);
     this.#sweeper = new Sweeper({ ...context, noun: spec.noun }, () => this.#sweepAll());
-    this.#unfollow = rules.follow((change) => this.#applyChange(change));
+    rules.follow((change) => this.#applyChange(change));
   }
 
   start(): void {
@@ -90,9 +89,8 @@ export class QueueRetention {
     this.#sweeper.sweep();
   }
 
-  async close(): Promise<void> {
-    this.#unfollow();
-    await this.#sweeper.close();
+  close(): Promise<void> {
+    return this.#sweeper.close();
   }
 
   #applyChange({ id, before, after }: EndChange): void {

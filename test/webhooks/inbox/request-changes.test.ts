@@ -24,16 +24,10 @@ const NO_TOTALS = {
 const LARGE = Buffer.alloc(20_000, 'x');
 
 const newStore = (): MemoryStore => createMemoryStore(webhookCollections);
-const totalsOf = (store: MemoryStore): object => {
-  const states = new RequestStates(store);
-  try {
-    return {
-      ...states.countByStatus(), ...readRemovals(findCommitted(store), requestSpec.noun),
-    };
-  } finally {
-    states.close();
-  }
-};
+const totalsOf = (store: MemoryStore): object => ({
+  ...new RequestStates(store).countByStatus(),
+  ...readRemovals(findCommitted(store), requestSpec.noun),
+});
 const done = (request: StoredRequest): StoredRequest =>
   runAll(request, Date.parse(request.receivedAt));
 
@@ -58,7 +52,6 @@ test('totals follow a request from arrival to its end', async () => {
   assert.deepEqual([sizes, totalsOf(store)], [[0, 0, 0], { ...NO_TOTALS, agedOut: 1 }]);
   const { pending, done: doneCount } = states.countByStatus();
   assert.deepEqual([pending, doneCount], [0, 0], 'what followed the changes counts the same');
-  states.close();
 });
 
 /** What no change touches, and what follows from the deliveries, which have their own records. */

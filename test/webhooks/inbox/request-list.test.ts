@@ -30,14 +30,11 @@ test('a page goes through the rejected requests once', async () => {
     walks += 1;
     return [makeStoredRequest({ given: { status: 'rejected' } })];
   };
-  const states = new RequestStates(store);
-  const list = new RequestList(store, states, { all });
+  const list = new RequestList(store, new RequestStates(store), { all });
   const filter = {
     hook: null, status: null, event: null, eventId: null, time: null,
   };
   assert.deepEqual([(await list.listPage(filter, null, 3)).length, walks], [1, 1]);
-  list.close();
-  states.close();
 });
 
 test('every list is what a naive one finds, whatever is stored, changed and deleted', async () => {
@@ -94,5 +91,4 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
     }
     assert.deepEqual(found, wanted, JSON.stringify(filter));
   }
-  list.close();
 });

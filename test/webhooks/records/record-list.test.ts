@@ -23,13 +23,12 @@ const CRITERIA: readonly TextCriterion[] =
   ['a', 'c', 'none', (owner) => owner !== 'c', (owner) => owner === 'b', () => true];
 
 test('pages, counts and walks of few records are those that a look at all records finds',
-  async (context) => {
+  async () => {
     const random = createRandom(7);
     const store = createMemoryStore([{ name: 'things', key: 'id' }]);
     const list = new RecordList(store, 'things', {
       fields, decode: (bytes) => JSON.parse(bytes.toString()) as Thing,
     });
-    context.after(() => list.close());
     const owners = new Map<string, string | null>();
     const number = (bound: number): number => below(random, bound);
     const makeId = (index: number): string => `t${String(index).padStart(4, '0')}`;
@@ -68,13 +67,12 @@ test('pages, counts and walks of few records are those that a look at all record
     }
   });
 
-test('a walk over few records passes over those that have gone meanwhile', async (context) => {
+test('a walk over few records passes over those that have gone meanwhile', async () => {
   const store = createMemoryStore([{ name: 'things', key: 'id' }]);
   const things = store.collection('things');
   const list = new RecordList(store, 'things', {
     fields, decode: (bytes) => JSON.parse(bytes.toString()) as Thing,
   });
-  context.after(() => list.close());
   const put = (id: string, owner: string): Promise<void> => store.transact((transaction) => {
     transaction.put('things', id, JSON.stringify({ id, owner }));
   });

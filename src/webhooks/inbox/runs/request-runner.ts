@@ -59,8 +59,6 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
   readonly records: TaskRecords<Delivery>;
   readonly webhookQueues: WebhookQueues<Delivery>;
   readonly #context: RouteRunContext & RunServices;
-  /** Ends what it follows; must be called once its worker is closed. */
-  readonly close: () => void;
 
   constructor(context: RelayContext, scheduler: Scheduler, services: RunServices) {
     const { store } = context;
@@ -84,7 +82,7 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
       findLane: ({ item }) => findRouteLane(this.#context, item, webhooks.find(item.hook ?? '')),
     };
     memoryBudget.onFree(() => scheduler.requestRun());
-    this.close = store.collection(requestCollection.name).onChange((change) =>
+    store.collection(requestCollection.name).onChange((change) =>
       this.#forgetOutdatedRequest(change));
   }
 

@@ -83,7 +83,6 @@ export class IncomingWebhookIndex {
   readonly #collection: Collection;
   readonly #byPath = new Map<string, ReadyIncomingWebhook>();
   readonly #byIdentifier = new Map<string, ReadyIncomingWebhook>();
-  readonly #unfollow: () => void;
 
   constructor(context: RelayContext, options: IndexOptions) {
     this.bodyBytesMax = options.bodyBytesMax;
@@ -91,7 +90,7 @@ export class IncomingWebhookIndex {
     this.#context = context;
     this.#options = options;
     this.#collection = context.store.collection(incomingCollection.name);
-    this.#unfollow = followRecords(this.#collection, ({ id, after }) => this.#follow(id, after));
+    followRecords(this.#collection, ({ id, after }) => this.#follow(id, after));
   }
 
   findByPath(pathSegment: string): ReadyIncomingWebhook | undefined {
@@ -126,7 +125,6 @@ export class IncomingWebhookIndex {
   }
 
   close(): void {
-    this.#unfollow();
     this.unknownPathRejections.close();
     for (const { traffic } of this.all()) traffic.rejections.close();
   }

@@ -190,7 +190,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const { lock, actions, commands, store, sharedLog } = await openData(options, closers);
   const deps =
     await openShared(options, { store, sharedLog }, () => listening.addresses, closers);
-  const access = composeAccess(options, deps, closers);
+  const access = composeAccess(options, deps);
   const domains =
     composeDomains(deps, { actions, commands, access, baseUri: () => listening.baseUri }, closers);
   const backups = openOwnBackups(deps, domains.webhooks, closers);
@@ -373,11 +373,10 @@ type ApiAccess = {
   readonly state: () => AccessState;
 };
 
-function composeAccess(options: AppOptions, deps: RoomDeps, closers: Closers): ApiAccess {
+function composeAccess(options: AppOptions, deps: RoomDeps): ApiAccess {
   const { logger, settings } = deps;
   const { apiToken } = settings.server;
   const tokens = new Tokens({ ...deps, log: logger });
-  closers.add(() => tokens.close());
   const storedVerifier =
     options.allowAnonymous === true ? tokens.createAnonymousVerifier() : tokens;
   const verifier = apiToken === null ? storedVerifier

@@ -42,7 +42,6 @@ export class Tokens implements TokenVerifier {
   readonly #byHash = new Map<string, Token>();
   /** By entry of a binding, the hashes of the tokens that have it. */
   readonly #hashesByEntry = new Map<string, Set<string>>();
-  readonly #unfollow: () => void;
 
   constructor(deps: { store: Store; clock: Clock; makeId: IdSource; log: Logger }) {
     this.#store = deps.store;
@@ -50,7 +49,7 @@ export class Tokens implements TokenVerifier {
     this.#makeId = deps.makeId;
     this.#log = deps.log;
     const collection = deps.store.collection(TOKENS.name);
-    this.#unfollow = followRecords(collection, (change) => {
+    followRecords(collection, (change) => {
       // First: a record that cannot be read closes the API too.
       this.isRequired = collection.size > 0;
       this.#apply(change);
@@ -183,10 +182,6 @@ export class Tokens implements TokenVerifier {
     const now = new Date(this.#clock.now()).toISOString();
     return this.#store.transact((transaction) =>
       toPublicToken(stageRevocation(transaction, identifier, now, options)));
-  }
-
-  close(): void {
-    this.#unfollow();
   }
 
   #listUsable(): readonly Token[] {

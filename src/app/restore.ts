@@ -110,9 +110,7 @@ function closeApi(options: RestoreDataOptions, directory: string): Promise<boole
     const makeId = createIdSource(systemClock);
     const tokens = new Tokens({ store, clock: systemClock, makeId, log: options.logger });
     await tokens.recordConfiguredToken();
-    const { hasReadingToken } = tokens;
-    tokens.close();
-    return hasReadingToken;
+    return tokens.hasReadingToken;
   });
 }
 

@@ -4,39 +4,43 @@ import { AppError } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Schema } from '../base/schema.ts';
 import { ANY_TYPE } from '../server/accept.ts';
-import { checkNotCompressed, readMediaType } from '../server/exchange/read-body.ts';
+import { checkNotCompressed, readMediaType, parseJsonBody } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
 import {
-  REPETITIONS_MAX, parseQuery, parseRepeatableQuery, readParameters,
+  REPETITIONS_MAX, parseQuery, parseRepeatableQuery, readParameters, type readQuery,
 } from '../server/query.ts';
-import type { readQuery } from '../server/query.ts';
-import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
-import { JSON_OBJECT, TEXT, arraySchema, pagedListResponse } from '../resources/route-specs.ts';
-import { resourceRoutes } from '../resources/resource-routes.ts';
-import type { RecordFormats } from '../resources/resource-routes.ts';
+import {
+  type IdempotencyKeys, IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce,
+} from '../resources/idempotency-keys.ts';
+import {
+  JSON_OBJECT, TEXT, arraySchema, pagedListResponse, JSON_TYPE,
+} from '../resources/route-specs.ts';
+import {
+  resourceRoutes, type RecordFormats, WRITE_CONDITIONS, createKeyParameter, recordResponse,
+  runWrite,
+} from '../resources/resource-routes.ts';
 import type {
   Exchange, HttpRoute, OtherMediaType, ParameterSpec, ResponseSpec,
 } from '../server/http-route.ts';
-import { aggregateRoutes } from './aggregates/aggregate-routes.ts';
-import type { Aggregates } from './aggregates/aggregate-routes.ts';
+import { aggregateRoutes, type Aggregates } from './aggregates/aggregate-routes.ts';
 import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
 import type { BookList } from './list/book-list.ts';
-import { mergeRoute } from './merge-route.ts';
 import { parseColumnMap } from './transfer/csv-columns.ts';
 import type { ImportBody } from './transfer/import.ts';
+import { FILE_TYPES, JSON_LINES_TYPES, FORMATS, WRITTEN_FORMATS } from './transfer/format-list.ts';
 import {
-  FILE_TYPES, JSON_LINES_TYPES, FORMATS, WRITTEN_FORMATS,
-} from './transfer/format-list.ts';
-import { MATCH_LIST, ON_MATCH, isContradictory, parseMatches } from './transfer/import-mode.ts';
-import type { ImportMode } from './transfer/import-mode.ts';
+  MATCH_LIST, ON_MATCH, isContradictory, parseMatches, type ImportMode,
+} from './transfer/import-mode.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import {
   FORMAT, SPREADSHEET, correctionHeaders, bookQueryParameters, fieldsParameter,
 } from './query/query-parameters.ts';
 import { selectFormat } from './transfer/select-format.ts';
 import { parseFields, selectMembers } from './query/select-members.ts';
+import { createPrecondition } from '../resources/conditional-request.ts';
+import { mergeSchema } from './merge-books.ts';
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 
@@ -355,4 +359,44 @@ function toImportMode(
     hasAllTypes: allTypes === true, columns, isDryRun: dryRun === true,
     isVerbose: verbose === true,
   };
+}
+
+const LOST_HEADER = 'X-Merge-Lost';
+const LOST_HEADERS = {
+  [LOST_HEADER]: 'The members of the deleted book whose values the merged book does not have, nor '
+    + 'keeps in its metadata: `title, reading.rating`; absent: none',
+};
+
+/** Without `keys` an `Idempotency-Key` has no effect. */
+function mergeRoute(catalog: Catalog, keys: IdempotencyKeys | null): HttpRoute {
+  const response = recordResponse(bookResource, 200, 'The book as stored');
+  return {
+    method: 'POST',
+    path: `${bookResource.path}/{id}/merge`,
+    operationId: 'mergeBooks',
+    summary: 'Merge a book into this one: the members that are named become as it has them, and it '
+      + 'is deleted',
+    access: 'write',
+    parameters: [createKeyParameter(bookResource), ...WRITE_CONDITIONS, IDEMPOTENCY_PARAMETER],
+    body: { mediaTypes: [JSON_TYPE], schema: mergeSchema },
+    responses: [
+      { ...response, headers: { ...response.headers, ...REPLAYED_HEADERS, ...LOST_HEADERS } },
+      ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
+    ],
+    handle: (exchange) => serveOnce(keys, exchange, (body, keepResponse) =>
+      runWrite(exchange, bookResource, ({ hops }) => catalog.merge({
+        id: exchange.params[0] ?? '', body: parseJsonBody(body),
+        precondition: createPrecondition(exchange, bookResource.noun),
+        hops,
+        onMerged: (transaction, { representation: { headerText, bytes }, lostNames }) =>
+          keepResponse(transaction, {
+            status: 200, headers: headerText + formatLostNames(lostNames), body: bytes,
+          }),
+      }))),
+  };
+}
+
+/** Names of members are our own texts. */
+function formatLostNames(names: readonly string[]): string {
+  return names.length === 0 ? '' : `${LOST_HEADER}: ${names.join(', ')}\r\n`;
 }

@@ -5,6 +5,7 @@ import { FAILED_MESSAGE, type ConfiguredActions } from './actions/run-action.ts'
 import type { EventPublisher } from './deliveries/event-publisher.ts';
 import type { SystemEvents } from './deliveries/system-events.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
+import { Duplicates } from './inbox/intake/duplicates.ts';
 import { Intake } from './inbox/intake/intake.ts';
 import { createSearchedFacts, findStoredRequestRoutes } from './inbox/intake/stored-facts.ts';
 import { buildRejectedRequest } from './inbox/intake/build-request.ts';
@@ -43,7 +44,8 @@ export function composeIncoming(
   const states = new RequestStates(store);
   const capacity = new InboxCapacity(store, states, inbox);
   const recentRequests = new RecentRequests();
-  const intake = new Intake(context, { ...shared, capacity, recentRequests, onRun });
+  const duplicates = new Duplicates(store, clock);
+  const intake = new Intake(context, { ...shared, capacity, recentRequests, duplicates, onRun });
   const requests = new RequestService(context, {
     states, rejected: rejectedRequests, webhooks,
     findRoutes(request, body) {
@@ -65,9 +67,8 @@ export function composeIncoming(
   });
   const worker = new QueueWorker(context, scheduler, runner);
   return {
-    requests, scheduler,
+    requests, scheduler, duplicates,
     findInboxShortage: () => capacity.fullReason,
-    lookUpEvent: (...event: Parameters<Intake['lookUp']>) => intake.lookUp(...event),
     removal: createRemovalListener(context, scheduler, runner.webhookQueues.ending),
     reception: {
       ...context, webhooks, intake, limits: incoming, onOutcome, health, memoryBudget,

@@ -19,14 +19,16 @@ import { chooseSecretShape } from './incoming/sender-secret.ts';
 import { webhookListView } from './records/webhook-list.ts';
 
 export function createIncomingEndpoints(
-  context: RelayContext, reception: Reception, records: Repository,
-  diagnosisSources: Pick<DiagnosisSources, 'requests' | 'lookUpEvent' | 'baseUri'>,
+  context: RelayContext,
+  { reception, requests, duplicates }:
+  { readonly reception: Reception } & Pick<DiagnosisSources, 'requests' | 'duplicates'>,
+  records: Repository, baseUri: DiagnosisSources['baseUri'],
 ): readonly HttpRoute[] {
   const { webhooks, health, limits } = reception;
   return [
     ...createReceiveEndpoints(reception),
     ...bindRoutes(diagnosticRows, {
-      ...context, ...diagnosisSources, webhooks,
+      ...context, requests, duplicates, baseUri, webhooks,
       isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
     awaitSecretRoute(records),

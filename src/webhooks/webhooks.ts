@@ -59,6 +59,7 @@ import { backfillCollection } from './deliveries/backfill-hold.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import { composeEvents, composeOutgoing } from './compose-outgoing.ts';
 import { receiverRows } from './diagnostics/diagnostic-routes.ts';
+import { encodePayload } from './outgoing/encode-payload.ts';
 import { outgoingRoutes } from './outgoing/outgoing-routes.ts';
 import {
   checkSendOptions, type SendOptions, type SendResult, type SendingWebhook,
@@ -187,8 +188,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     findHostWait: (webhookId) => findHostWait(scheduler, webhookId),
   });
   const routes = [
-    ...createIncomingEndpoints(context, incoming.reception, resources.incoming,
-      { requests, lookUpEvent: incoming.lookUpEvent, baseUri: options.baseUri }),
+    ...createIncomingEndpoints(context, incoming, resources.incoming, options.baseUri),
     ...createActionEndpoints(actions, resources.configurations),
     ...createOutgoingEndpoints(context, outgoing, {
       deliveries, records: resources.outgoing, webhooks: indexes, health: health.outgoing, jobs,
@@ -204,7 +204,8 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     send: async (webhook, payload, options = {}) =>
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
     describeWebhook: (identifier) => describeWebhook(indexes, identifier),
-    emit: async (name, payload) => [...(await events.emitValue(name, payload)).deliveries],
+    emit: async (name, payload) => [...(await events.emitJson(
+      name, encodePayload(payload), { source: 'api', hops: 0 })).deliveries],
     tellBackupFailed: (failure) => tellBackupFailed(context, systemEvents, failure),
     start() {
       for (const part of [outgoing, incoming, jobs]) part.start();
@@ -242,7 +243,7 @@ function createOutgoingEndpoints(
     ...outgoingRoutes({
       records, webhooks: webhooks.outgoing, health, findVisibility, listBoundTokens,
       inFlightPerHookMax: outgoing.maxInFlightPerHook,
-      send: (...input) => sender.sendText(...input),
+      send: sender.send,
     }),
     ...bindRoutes(receiverRows, webhooks.outgoing),
     ...deliveryRoutes({ service: deliveries, findVisibility, keys }, webhooks, searches),

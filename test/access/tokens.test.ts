@@ -117,7 +117,6 @@ test('a configured token closes the API as one that was made does, and stands in
     assert.deepEqual([tokens.list(), tokens.hasUsableToken], [[], false]);
     const { identifier } = JSON.parse(store.lines[0]?.[0]?.json ?? '');
     await assert.rejects(tokens.revoke(identifier), { code: 'not_found' });
-    tokens.close();
     const again = open(store, clock).tokens;
     assert.deepEqual([again.createAnonymousVerifier().isRequired, again.isRequired],
       [false, true]);
@@ -128,7 +127,6 @@ test('tokens are known again after a restart, revoked ones as such', async () =>
   const good = await create(tokens);
   const gone = await create(tokens);
   await tokens.revoke(gone.id);
-  tokens.close();
   const again = open(store, clock).tokens;
   assert.deepEqual([again.isRequired, again.verify(good.text)?.scope], [true, 'write']);
   assert.equal(again.verify(gone.text), null);
@@ -214,7 +212,6 @@ test('an earlier program finds no hash of a bound token, and what it revokes sta
   async () => {
     const { tokens, store, clock } = open();
     const { id, text } = await create(tokens, { scope: 'write', webhooks: ['acme'] });
-    tokens.close();
     const bytes = store.collection(TOKENS.name).findBytes(id);
     const stored = JSON.parse(String(bytes));
     assert.deepEqual([stored.scope, stored.boundScope, stored.webhooks, 'hash' in stored],

@@ -1,30 +1,35 @@
 /**
- * The kind of job that makes deliveries of the events that a webhook has missed (missed-events.ts),
- * oldest first. A delivery stands in the queue where that of its event would have been: its
- * `queuedAt` is when the event began, and lies before the job's begin. Deliveries that are placed
- * later wait until the job has ended (backfill-hold.ts).
+ * The kind of job that makes deliveries of the events that a webhook has missed, oldest first. A
+ * delivery stands in the queue where that of its event would have been: its `queuedAt` is when the
+ * event began, and lies before the job's begin. Deliveries that are placed later wait until the job
+ * has ended (backfill-hold.ts).
  */
 import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/schema.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { deriveIds, timeOfUuidV7 } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
 import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { createDelivery } from '../deliveries/delivery.ts';
 import { addLateDeliveries } from '../deliveries/late-deliveries.ts';
-import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
-import type { FanOuts } from '../deliveries/fan-out.ts';
-import { createMissedEventMatcher, type MissedEventMatcher } from '../events/missed-events.ts';
+import {
+  decodeEventHead, eventCollection, readPayloadBytes, readReceiverIds, type EventHead,
+} from '../deliveries/event-record.ts';
+import { type FanOuts, findFanOutWebhookIds } from '../deliveries/fan-out.ts';
 import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
 import { eventFields } from '../events/event-fields.ts';
-import type {
-  OutgoingWebhookIndex, ReadyOutgoingWebhook,
+import {
+  type OutgoingWebhookIndex, type ReadyOutgoingWebhook, createTriggerTest,
 } from '../outgoing/outgoing-webhook-index.ts';
 import { createFieldTest, parseFilterBody } from '../records/fields.ts';
 import type { Scheduler } from '../work/scheduler.ts';
 import type { JobKind, RecordSelection } from './job-kind.ts';
 import { createSelection } from './record-selection.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
+import { Facts } from '../members/filters/facts.ts';
+import { delayedEventCollection } from '../deliveries/delayed-events.ts';
+import { isAboutWebhook } from '../deliveries/system-events.ts';
 
 export type BackfillWork = {
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
@@ -148,4 +153,32 @@ function stageMissedDeliveries(
 /** Finds when the event began: a delayed one at its time, any other when it was made. */
 function findPlaceMs(eventId: string, deliverAt: string | null): number {
   return deliverAt === null ? timeOfUuidV7(eventId) : parseTimestamp(deliverAt);
+}
+
+/** Whether the webhook has missed an event. `find` finds the records beside the event. */
+type MissedEventMatcher = (id: string, record: Buffer, find: FindRecord) => boolean;
+
+/**
+ * A webhook has missed an event if its triggers and its condition, as they are now, let it hear the
+ * event, and it had no delivery of it. Passed over are delayed events that have not begun, and
+ * events that nobody hears: those sent to one webhook, and queued forwards.
+ */
+export function createMissedEventMatcher(
+  webhook: ReadyOutgoingWebhook, isSelected: (event: EventHead) => boolean,
+): MissedEventMatcher {
+  const { identifier: webhookId, condition } = webhook;
+  const isTriggeredBy = createTriggerTest(webhook);
+  return (id, record, find) => {
+    const event = decodeEventHead(record);
+    const { name, to } = event;
+    if (name === null || to !== null || !isSelected(event)) return false;
+    if (find(delayedEventCollection.name, id) !== undefined) return false;
+    let parsedPayload: JsonValue | undefined;
+    const payload = (): JsonValue =>
+      parsedPayload ??= parseJsonText(readPayloadBytes(record).toString());
+    if (!isTriggeredBy(name) || isAboutWebhook(name, payload, webhookId)) return false;
+    if (condition?.(new Facts({ payload, event: () => name })) === false) return false;
+    return !readReceiverIds(find, id, record).includes(webhookId)
+      && !findFanOutWebhookIds(find, id).includes(webhookId);
+  };
 }

@@ -4,8 +4,7 @@
  */
 import type { JsonObject } from '../../base/schema.ts';
 import type { Steps } from '../../base/turns.ts';
-import { deriveIds } from '../../base/uuid.ts';
-import { findCommitted, findStaged } from '../../store/find-record.ts';
+import { findCommitted } from '../../store/find-record.ts';
 import type { Binding } from '../../server/http-route.ts';
 import type { FindRecord, Transaction, TransactionInputs } from '../../store/store-port.ts';
 import {
@@ -28,7 +27,7 @@ import type { RelayContext } from '../relay-context.ts';
 import { prepareWhere } from '../records/search-query.ts';
 import { createBackfill, type BackfillWork } from './backfill.ts';
 import type { JobKind, JobKinds } from './job-kind.ts';
-import { countEach, createSelection } from './record-selection.ts';
+import { createSelection, stageEach } from './record-selection.ts';
 
 type JobWork = BackfillWork & {
   readonly requests: Pick<RequestService, 'stageReplay'>;
@@ -84,16 +83,9 @@ function createRequestReplay(
       return {
         ...createSelection(store.collection(requestCollection.name), (bytes) =>
           matches(bytes, find), test && { turns, holds }),
-        stage(transaction, ids, { nowMs, seed }) {
-          const nextId = deriveIds(seed);
-          const findInTransaction = findStaged(transaction);
-          return countEach(ids, (id) => {
-            const bytes = transaction.find(requestCollection.name, id);
-            if (bytes === undefined || !matches(bytes, findInTransaction)) return false;
-            requests.stageReplay(transaction, id, options, { nowMs, id: nextId() });
-            return true;
-          });
-        },
+        stage: (transaction, ids, { nowMs, seed }) =>
+          stageEach(transaction, requestCollection, ids, seed, matches, (id, copyId) =>
+            requests.stageReplay(transaction, id, options, { nowMs, id: copyId })),
       };
     },
   };
@@ -139,16 +131,10 @@ function createDeliveryJob(
           await fanOuts.whenWritten();
           return selection.begin();
         },
-        stage(transaction, ids, { nowMs, seed }, { token }) {
-          const nextSeed = deriveIds(seed);
-          return countEach(ids, (id) => {
-            const bytes = transaction.find(deliveryCollection.name, id);
-            if (bytes === undefined || !matches(bytes)) return false;
-            stage(transaction, id, { nowMs, seed: nextSeed() },
-              { filter, isBound: token !== undefined });
-            return true;
-          });
-        },
+        stage: (transaction, ids, { nowMs, seed }, { token }) =>
+          stageEach(transaction, deliveryCollection, ids, seed, matches, (id, ownSeed) =>
+            stage(transaction, id, { nowMs, seed: ownSeed },
+              { filter, isBound: token !== undefined })),
       };
     },
   };

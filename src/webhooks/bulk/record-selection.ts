@@ -1,7 +1,11 @@
 /** Selects the records of a job. */
 import { AppError } from '../../base/errors.ts';
 import type { Steps, Turns } from '../../base/turns.ts';
-import type { Collection } from '../../store/store-port.ts';
+import { deriveIds } from '../../base/uuid.ts';
+import { findStaged } from '../../store/find-record.ts';
+import type {
+  Collection, CollectionSpec, FindRecord, Transaction,
+} from '../../store/store-port.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
 import type { JobCounts } from './job.ts';
 import type { RecordMatch, RecordSelection } from './job-kind.ts';
@@ -98,15 +102,24 @@ function* selectHolding(
 }
 
 /**
- * Calls `stage` for each record, which returns false for one that does not match any more. Counts
- * what was done. A `conflict`, which concerns that record alone, counts as failed.
+ * Calls `stage` for each record that still matches, with an id that is drawn for it from `seed`.
+ * Counts what was done. A `conflict`, which concerns that record alone, counts as failed.
  */
-export function countEach(ids: readonly string[], stage: (id: string) => boolean): JobCounts {
+export function stageEach(
+  transaction: Transaction, { name }: CollectionSpec, ids: readonly string[], seed: string,
+  matches: (bytes: Buffer, find: FindRecord) => boolean,
+  stage: (id: string, drawnId: string) => void,
+): JobCounts {
+  const nextId = deriveIds(seed);
+  const find = findStaged(transaction);
   let done = 0;
   let failed = 0;
   for (const id of ids) {
+    const bytes = find(name, id);
+    if (bytes === undefined || !matches(bytes, find)) continue;
     try {
-      if (stage(id)) done += 1;
+      stage(id, nextId());
+      done += 1;
     } catch (thrown) {
       if (!(thrown instanceof AppError) || thrown.code !== 'conflict') throw thrown;
       failed += 1;

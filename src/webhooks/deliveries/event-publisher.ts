@@ -22,7 +22,6 @@ import {
 import type { RelayContext } from '../relay-context.ts';
 import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { findEmitProblem, isSystemEventName } from '../actions/event-name.ts';
-import { encodePayload } from '../outgoing/encode-payload.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 
@@ -132,11 +131,6 @@ export class EventPublisher implements AudienceFinder {
     // caller may look for them at once.
     if (isFannedOut(event.deliveries.length)) await this.#fanOuts.whenWritten();
     return event;
-  }
-
-  /** Emits an event as a caller of the API. Throws `invalid` also if the value cannot be JSON. */
-  async emitValue(name: string, payload: unknown): Promise<EmittedEvent> {
-    return this.emitJson(name, encodePayload(payload), { source: 'api', hops: 0 });
   }
 
   findAudience(

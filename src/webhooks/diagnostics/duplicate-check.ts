@@ -5,14 +5,10 @@ import type { PartFinding } from '../senders/diagnosis/diagnose.ts';
 import {
   RequestReader, createRequestReader, type RawRequest,
 } from '../senders/request/request-reader.ts';
-import type { EventLookup } from '../inbox/intake/duplicates.ts';
+import type { Duplicates } from '../inbox/intake/duplicates.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
 import { readNameOrId } from '../incoming/receiving/admitted-request.ts';
 import type { DiagnosedRequest } from './diagnosed-request.ts';
-
-export type LookUpEvent = (
-  webhook: ReadyIncomingWebhook, event: { readonly eventId: string; readonly bodySha256: string },
-) => EventLookup;
 
 /**
  * The finding, by what the webhook remembers of the event id:
@@ -27,7 +23,7 @@ export type LookUpEvent = (
  */
 export function checkDuplicate(
   webhook: ReadyIncomingWebhook, { request, storedRequest }: DiagnosedRequest,
-  lookUpEvent: LookUpEvent,
+  duplicates: Pick<Duplicates, 'lookUp'>,
 ): PartFinding {
   const { duplicateOf = null } = storedRequest ?? {};
   if (duplicateOf !== null) return toDuplicateFinding(duplicateOf);
@@ -42,7 +38,7 @@ export function checkDuplicate(
   if (eventId === null || eventId === '') return toSkippedFinding('the request has no event id');
   if (storedRequest?.isReplay === true) return toSkippedFinding('a replay is never a duplicate');
   const bodySha256 = storedRequest?.bodySha256 ?? loadCrypto().hash('sha256', request.body, 'hex');
-  const { isIdReused, previous } = lookUpEvent(webhook, { eventId, bodySha256 });
+  const { isIdReused, previous } = duplicates.lookUp(webhook, { eventId, bodySha256 });
   const idText = `the event id ${quote(eventId)}`;
   const isFirst = previous === null
     || (previous.requestId !== null && previous.requestId === storedRequest?.id);

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../base/schema.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { parseTime } from '../../base/time.ts';
+import type { Duplicates } from '../inbox/intake/duplicates.ts';
 import type { RequestService } from '../inbox/request-service.ts';
 import { Facts } from '../members/filters/facts.ts';
 import { diagnose, type PartFinding } from '../senders/diagnosis/diagnose.ts';
@@ -24,19 +25,19 @@ import { createSenderVerifier } from '../incoming/verification-member.ts';
 import {
   loadStoredRequest, parseDescribedRequest, type DiagnosedRequest,
 } from './diagnosed-request.ts';
-import { checkDuplicate, type LookUpEvent } from './duplicate-check.ts';
+import { checkDuplicate } from './duplicate-check.ts';
 
 export type DiagnosisSources = Pick<RelayContext, 'clock' | 'makeId'> & {
   readonly webhooks: IncomingWebhookIndex;
   readonly requests: Pick<RequestService, 'find' | 'findBody'>;
-  readonly lookUpEvent: LookUpEvent;
+  readonly duplicates: Pick<Duplicates, 'lookUp'>;
   /** An absolute URL without a slash at its end. */
   readonly baseUri: () => string;
   readonly isUnsignedAllowed: boolean;
 };
 
 export async function runDiagnosis(
-  { requests, lookUpEvent, clock, isUnsignedAllowed }: DiagnosisSources,
+  { requests, duplicates, clock, isUnsignedAllowed }: DiagnosisSources,
   webhook: ReadyIncomingWebhook, input: JsonObject,
 ): Promise<Diagnosis> {
   const { preset, verifier } = webhook.sender ?? createSenderVerifier(webhook);
@@ -54,7 +55,7 @@ export async function runDiagnosis(
     address: webhook.addresses === null || client === null ? null : {
       client, isAllowed: webhook.addresses.hasLiteral(client),
     },
-    duplicate: checkDuplicate(webhook, diagnosedRequest, lookUpEvent),
+    duplicate: checkDuplicate(webhook, diagnosedRequest, duplicates),
     bodyHint: findBodyHint(webhook, diagnosedRequest),
     routes: webhook.hasRoutes ? findRoutes(webhook, diagnosedRequest) : null,
     nowMs: (at === undefined ? diagnosedRequest.atMs : parseTime(String(at))) ?? clock.now(),

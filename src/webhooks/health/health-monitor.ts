@@ -77,7 +77,6 @@ export class HealthMonitor {
   readonly #context: RelayContext;
   readonly #monitored: MonitoredWebhooks;
   readonly #entries = new Map<string, HealthEntry>();
-  readonly #unfollow: readonly (() => void)[];
   /** What became of the attempts of outgoing webhooks, and the totals of both directions. */
   readonly #statistics: AttemptStatistics;
   /** Monotonic: when counts may be written again. */
@@ -98,10 +97,8 @@ export class HealthMonitor {
     const { store } = context;
     this.#statistics = statistics;
     statistics.onTotals = () => this.#startTimer();
-    this.#unfollow = [
-      followRecords(store.collection(healthCollection.name), (change) => this.#applyRecord(change)),
-      store.collection(monitored.collection).onChange((change) => this.#applyWebhook(change)),
-    ];
+    followRecords(store.collection(healthCollection.name), (change) => this.#applyRecord(change));
+    store.collection(monitored.collection).onChange((change) => this.#applyWebhook(change));
   }
 
   recordSuccess(webhookId: string, atMs: number): void {
@@ -261,7 +258,6 @@ export class HealthMonitor {
     this.#timer?.cancel();
     this.#writeAll();
     await this.#writing;
-    for (const unfollow of this.#unfollow) unfollow();
   }
 
   #getOrCreateEntry(webhookId: string): HealthEntry {

@@ -59,12 +59,11 @@ type OutgoingServices = {
   readonly inFlightPerHookMax: number;
   /** Sends at once, and resolves with the result also when sending fails. */
   readonly send: (
-    webhook: ReadyOutgoingWebhook, payloadJson: Buffer,
+    webhook: ReadyOutgoingWebhook, payloadJson: Buffer, options: SendOptions,
     origin: {
       readonly hops: number; readonly trace: TraceContext | null; readonly log: Logger;
       readonly onChainRefused: () => void;
     },
-    options: SendOptions,
   ) => Promise<SendResult>;
 };
 
@@ -218,14 +217,15 @@ function sendRoute({ webhooks, send }: OutgoingServices): HttpRoute {
       }
       const path = `${outgoingResource.path}/${identifier}/send`;
       let headers: readonly string[] = [];
-      const result = await send(webhook, payloadJson, {
+      const retries = Number(members['retries'] ?? 0);
+      const result = await send(webhook, payloadJson, { retries }, {
         hops: parseHops(exchange.request.headers[CHAIN_HEADER]),
         log: createTaggedLogger(exchange.log, { path }),
         trace: readTraceContext(exchange.request.headers),
         onChainRefused: () => {
           headers = ['X-Hookshelf-Chain', CHAIN_REFUSED];
         },
-      }, { retries: Number(members['retries'] ?? 0) });
+      });
       exchange.sendJson(200, result, headers);
     },
   };

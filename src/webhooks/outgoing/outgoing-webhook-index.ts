@@ -28,6 +28,8 @@ export type ReadyOutgoingWebhook = StoredOutgoingWebhook & {
   /** Whether it is off, and probed: events make deliveries for it all the same. */
   readonly isProbed: boolean;
   readonly template: BodyTemplate | null;
+  /** The test of `when`; null: the webhook takes every event that triggers it. */
+  readonly condition: Predicate | null;
   /** null: a status of 2xx delivers. */
   readonly isSuccess: SuccessTest | null;
   /** Reads the key of the order; null: the order has none. */
@@ -57,7 +59,6 @@ export class OutgoingWebhookIndex {
   readonly #byTrigger: TriggerMap = new Map();
   /** The webhooks that are off, and not probed. */
   readonly #offByTrigger: TriggerMap = new Map();
-  readonly #conditions = new Map<string, Predicate>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -101,9 +102,9 @@ export class OutgoingWebhookIndex {
   selectMatching(
     webhookIds: readonly string[], event: string, payload: () => JsonValue,
   ): readonly string[] {
-    if (webhookIds.length === 0 || this.#conditions.size === 0) return webhookIds;
-    const facts = new Facts({ payload, event: () => event });
-    return webhookIds.filter((webhookId) => this.#conditions.get(webhookId)?.(facts) ?? true);
+    let facts: Facts | null = null;
+    return webhookIds.filter((webhookId) => this.#webhooks.get(webhookId)?.condition?.(
+      facts ??= new Facts({ payload, event: () => event })) ?? true);
   }
 
   all(): Iterable<ReadyOutgoingWebhook> {
@@ -113,14 +114,12 @@ export class OutgoingWebhookIndex {
   #follow(id: string, after: Buffer | null): void {
     const previous = this.#webhooks.get(id);
     if (previous !== undefined) this.#removeTriggers(previous);
-    this.#conditions.delete(id);
     if (after === null) {
       this.#webhooks.delete(id);
     } else {
       const webhook = prepareWebhook(decodeOutgoingWebhook(after));
       this.#webhooks.set(id, webhook);
       this.#addTriggers(webhook);
-      if (webhook.when !== undefined) this.#conditions.set(id, prepareCondition(webhook.when));
     }
   }
 
@@ -153,18 +152,6 @@ export function createTriggerTest(webhook: StoredOutgoingWebhook): (event: strin
   return (event) => collectTriggered(byTrigger, event, isSystemEventName(event)).length > 0;
 }
 
-/** Makes a test whether the webhook, which may be disabled, hears an event. */
-export function createEventMatcher(
-  webhook: StoredOutgoingWebhook,
-): (event: string, payload: () => JsonValue) => boolean {
-  const isTriggeredBy = createTriggerTest(webhook);
-  const condition = webhook.when === undefined ? null : prepareCondition(webhook.when);
-  return (event, payload) => {
-    if (!isTriggeredBy(event)) return false;
-    return condition === null || condition(new Facts({ payload, event: () => event }));
-  };
-}
-
 export function decodeOutgoingWebhook(bytes: Buffer): StoredOutgoingWebhook {
   return decodeRecordAs<StoredOutgoingWebhook>(bytes, ({ identifier, targetUrl, headers }) =>
     typeof identifier === 'string' && typeof targetUrl === 'string'
@@ -178,12 +165,13 @@ export function parseUnsavedWebhook(input: object, identifier: string): ReadyOut
 }
 
 function prepareWebhook(webhook: StoredOutgoingWebhook): ReadyOutgoingWebhook {
-  const { payloadTemplate, contentType, targetUrl, order, successWhen } = webhook;
+  const { payloadTemplate, contentType, targetUrl, order, successWhen, when } = webhook;
   const keyPath = findKeyPath(order);
   return {
     ...webhook,
     isProbed: isProbed(webhook),
     template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate, contentType),
+    condition: when === undefined ? null : prepareCondition(when),
     isSuccess: successWhen === undefined ? null : prepareSuccessTest(successWhen),
     readKey: keyPath === null ? null : createKeyReader(keyPath),
     host: new URL(targetUrl).host,

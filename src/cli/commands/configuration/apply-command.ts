@@ -8,7 +8,6 @@ import { listObjects } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
-import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
 import { toKeepValues } from '../../../webhooks/configuration/keepable-members.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -17,9 +16,12 @@ import { readStandardInput } from '../option-input.ts';
 import { fetchAll } from '../resource-commands.ts';
 import { OUTGOING } from '../webhooks/outgoing-commands.ts';
 import { STANDARD_INPUT, parseConfiguration, readConfigurationFile } from './configuration-file.ts';
-import { carryOut, checkLosses, fetchPlan, listLosses, printPlan } from './apply-plan.ts';
-import type { ApplyRequest, PrintedPlan } from './apply-plan.ts';
+import {
+  carryOut, checkLosses, fetchPlan, listLosses, printPlan, type ApplyRequest, type PrintedPlan,
+} from './apply-plan.ts';
 import type { ResolvedDocument } from './references.ts';
+import { escapeControls } from '../../../base/text/printable.ts';
+import type { Io, Terminal } from '../../terminal/process-io.ts';
 
 /** Resolves with the exit code: 1 after a no; 3 of a dry run that finds something to change. */
 export async function applyFile(context: CommandContext): Promise<number> {
@@ -128,4 +130,29 @@ async function mayCarryOut(context: CommandContext, plan: PrintedPlan): Promise<
 
 function countChanges({ changes }: PrintedPlan): string {
   return changes.length === 1 ? '1 change' : `${changes.length} changes`;
+}
+
+const YES = /^\s*y(es)?\s*$/i;
+const ANSWER_CHARACTERS_MAX = 1024;
+
+/** The terminal that shows a question; null when nobody is there to read and answer it. */
+function findTerminal({ stdin, stdout, stderr }: Io): Terminal | null {
+  if (stdin.isTTY !== true) return null;
+  // Standard error may go into a file, where nobody would see the question.
+  return [stderr, stdout].find(({ isTTY }) => isTTY === true) ?? null;
+}
+
+/** True for `y` and `yes`. Any other line is a no, and so is the end of the input. */
+async function askYesOrNo(
+  { stdin }: Io, terminal: Terminal, question: string,
+): Promise<boolean> {
+  terminal.write(`${escapeControls(question)} [y/N] `);
+  let answer = '';
+  // Leaving the loop closes standard input, which would keep the process alive.
+  for await (const chunk of stdin) {
+    answer += String(chunk);
+    if (answer.includes('\n') || answer.length > ANSWER_CHARACTERS_MAX) break;
+  }
+  if (!answer.includes('\n')) terminal.write('\n');
+  return YES.test(answer.split('\n')[0] ?? '');
 }

@@ -18,9 +18,15 @@ import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-me
 import { describeSight, noteUnconditional } from '../operation/bound-tokens.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { DUE_DELIVERIES, runBulkAction } from './job-commands.ts';
-import { listOutgoingSlips } from './outgoing-slips.ts';
 import { describeWait } from './request-and-delivery.ts';
 import type { WebhookKind } from './webhook-changes.ts';
+import type { JsonPath } from '../../../base/json/path.ts';
+import { bookSchema } from '../../../books/book.ts';
+import {
+  CATALOG_EVENTS, describeForeignName, isSystemEventName,
+} from '../../../webhooks/actions/event-name.ts';
+import { parseTemplate } from '../../../webhooks/outgoing/payload-template.ts';
+import { listWebhookTriggers } from '../../../webhooks/outgoing/token-holders.ts';
 
 export const OUTGOING: WebhookKind = {
   resource: outgoingResource,
@@ -97,4 +103,50 @@ export async function backfillOutgoing(context: CommandContext): Promise<number>
     resource: { path, noun: 'event', plural: 'events' }, verb: 'backfill', filter,
     remainder: DUE_DELIVERIES,
   });
+}
+
+const ENVELOPE_MEMBERS: readonly unknown[] = ['type', 'timestamp', 'data'];
+const BOOK_TRIGGERS: readonly unknown[] = [...CATALOG_EVENTS, 'book.*'];
+
+/**
+ * Says each likely slip of a webhook, as callers see it, in a sentence. The service takes them all
+ * the same: anybody may emit events of any name, with any members.
+ */
+function listOutgoingSlips(webhook: JsonObject): readonly string[] {
+  const triggers = listWebhookTriggers(webhook);
+  return [
+    ...triggers.flatMap((trigger) => describeForeignName(trigger) ?? []),
+    ...listMissingPaths(webhook, triggers),
+  ];
+}
+
+/** Nobody knows the members of other events, nor what an action makes of an event. */
+function listMissingPaths(
+  { payloadTemplate, contentType, actionConfiguration }: JsonObject, triggers: readonly string[],
+): readonly string[] {
+  if (typeof payloadTemplate !== 'string' || (actionConfiguration ?? null) !== null) return [];
+  const isOfBooks = triggers.every((trigger) => BOOK_TRIGGERS.includes(trigger));
+  if (triggers.length === 0 || !isOfBooks && !triggers.every(isSystemEventName)) return [];
+  const { paths } =
+    parseTemplate(payloadTemplate, typeof contentType === 'string' ? contentType : undefined);
+  const isThere = isOfBooks ? isInBookEvent : isInEnvelope;
+  return paths.map((path) => path[0] === 'payload' ? path.slice(1) : path)
+    .filter((path) => !isThere(path)).map((path) => {
+      const fullPath =
+        [['data', ...path], ['data', 'book', ...path]].find((each) => isThere(each));
+      const advice = fullPath === undefined ? '' : `: did you mean ${fullPath.join('.')}?`;
+      return `${path.join('.')} is not in ${triggers.join(', ')}, and stays empty${advice}`;
+    });
+}
+
+function isInEnvelope([member]: JsonPath): boolean {
+  return member === undefined || ENVELOPE_MEMBERS.includes(member);
+}
+
+function isInBookEvent(path: JsonPath): boolean {
+  const [member, book, bookMember] = path;
+  if (!isInEnvelope(path)) return false;
+  if (member !== 'data' || book === undefined) return true;
+  return book === 'book'
+    && (bookMember === undefined || Object.hasOwn(bookSchema.members, bookMember));
 }

@@ -53,20 +53,12 @@ export function createWebhookSender(
     clock, makeId, bodies, authorizedSender: new AuthorizedSender(http, clock), cloudEventSource,
   };
   return {
-    /** Sends a payload, also to a disabled webhook. */
+    /** Sends a payload, also to a disabled webhook. A buffer is JSON that is sent byte for byte. */
     async send(
-      webhook: ReadyOutgoingWebhook, payload: JsonValue, options: SendOptions,
+      webhook: ReadyOutgoingWebhook, payload: JsonValue | Buffer, options: SendOptions,
+      origin: BodyOrigin = { hops: 0, log },
     ): Promise<SendResult> {
-      const encode = (): Buffer => Buffer.from(encodePayload(payload));
-      return mentionDisabled(webhook,
-        await sendNow(parts, webhook, encode, { hops: 0, log }, options));
-    },
-    /** Like `send`, with JSON text that is sent byte for byte. */
-    async sendText(
-      webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin, options: SendOptions,
-    ): Promise<SendResult> {
-      return mentionDisabled(webhook,
-        await sendNow(parts, webhook, () => payloadJson, origin, options));
+      return mentionDisabled(webhook, await sendNow(parts, webhook, payload, origin, options));
     },
     attempt: (request: OutgoingRequest, signal: AbortSignal): Promise<SendOutcome | null> =>
       makeAttempt(parts, request, signal),
@@ -84,8 +76,8 @@ function mentionDisabled(webhook: ReadyOutgoingWebhook, result: SendResult): Sen
 }
 
 async function sendNow(
-  parts: SenderParts, webhook: ReadyOutgoingWebhook, encode: () => Buffer, origin: BodyOrigin,
-  { retries = 0 }: SendOptions,
+  parts: SenderParts, webhook: ReadyOutgoingWebhook, payload: JsonValue | Buffer,
+  origin: BodyOrigin, { retries = 0 }: SendOptions,
 ): Promise<SendResult> {
   const { authorizedSender, clock, bodies, makeId, cloudEventSource } = parts;
   const log = createTaggedLogger(origin.log, webhook.labels);
@@ -100,7 +92,8 @@ async function sendNow(
   try {
     const hops = nextHop(origin.hops, () => webhook.labels.target);
     const event = { name: SENT_BY_HAND, createdAt: formatTimestamp(clock.now()) };
-    const body = await bodies.make(webhook, encode(), event, { ...origin, log, onChainRefused });
+    const json = Buffer.isBuffer(payload) ? payload : Buffer.from(encodePayload(payload));
+    const body = await bodies.make(webhook, json, event, { ...origin, log, onChainRefused });
     const dialect = webhook.getSigner === null ? null
       : { signer: webhook.getSigner(), event: event.name };
     request = addTrace(

@@ -33,7 +33,7 @@ export type DuplicateEvent = {
 };
 
 /** How an event would be judged if its request came now. */
-export type EventLookup = {
+type EventLookup = {
   /** See `SenderEvent.isIdReused`. */
   readonly isIdReused: boolean;
   /** null: the event is new. `requestId` is the first request's, null where none is stored. */

@@ -30,10 +30,9 @@ import type { AdmittedRequest } from '../../incoming/receiving/admitted-request.
 import { explainRoutes, formatFailedConditions } from '../../incoming/explain-routes.ts';
 import { assertEventRoom, findMatchingRoutes } from '../../incoming/run-webhook-routes.ts';
 import type { Facts } from '../../members/filters/facts.ts';
-import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../../incoming/routes-member.ts';
 import { stageAccepted, type Acceptance } from './stage-accepted.ts';
-import { Duplicates, type DuplicateEvent, type EventLookup } from './duplicates.ts';
+import type { DuplicateEvent, Duplicates } from './duplicates.ts';
 import { Claim, type SenderEvent } from './sender-event.ts';
 import { InboxWriter } from './inbox-writer.ts';
 import { estimateRequestBytes } from './build-request.ts';
@@ -41,7 +40,8 @@ import type { RecentRequests } from './recent-requests.ts';
 import { ResultRuns, type ResultServices, type RunResult } from './result-runs.ts';
 import type { RelayContext } from '../../relay-context.ts';
 
-type IntakeServices = ResultServices & { readonly recentRequests: RecentRequests };
+type IntakeServices = ResultServices
+  & { readonly recentRequests: RecentRequests; readonly duplicates: Duplicates };
 
 /** The routes that match a request; null: they are found when they are needed. */
 type MatchingRoutes = readonly ReadyWebhookRoute[] | null;
@@ -61,7 +61,7 @@ export class Intake {
     this.#services = services;
     this.#inboxWriter = new InboxWriter(context, services);
     this.#runs = new ResultRuns(context, services, this.#inboxWriter);
-    this.#duplicates = new Duplicates(context.store, context.clock);
+    this.#duplicates = services.duplicates;
   }
 
   /**
@@ -72,14 +72,6 @@ export class Intake {
   handle(request: AdmittedRequest): MaybePromise<WebhookResponse> {
     return isSearchLong(request) ? this.#handleAfterSearch(request)
       : this.#handleByAnswer(request, null);
-  }
-
-  /** See `Duplicates.lookUp`. */
-  lookUp(
-    webhook: ReadyIncomingWebhook,
-    event: { readonly eventId: string; readonly bodySha256: string },
-  ): EventLookup {
-    return this.#duplicates.lookUp(webhook, event);
   }
 
   close(): void {

@@ -1,8 +1,10 @@
 /** Which stored events a webhook has missed, by the records there are. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMissedEventMatcher } from '../../../src/webhooks/events/missed-events.ts';
-import type { StoredOutgoingWebhook } from '../../../src/webhooks/outgoing/outgoing-webhook.ts';
+import { createMissedEventMatcher } from '../../../src/webhooks/bulk/backfill.ts';
+import type {
+  ReadyOutgoingWebhook,
+} from '../../../src/webhooks/outgoing/outgoing-webhook-index.ts';
 
 const EVENT = '019a0000-0000-7000-8000-000000000001';
 const AT = '2026-11-01T00:00:00.000Z';
@@ -10,7 +12,7 @@ const EVER = () => true;
 const WEBHOOK = {
   identifier: 'mine', targetUrl: 'http://localhost/', httpMethod: 'POST', enabled: false,
   triggerEvent: '*',
-} as unknown as StoredOutgoingWebhook;
+} as unknown as ReadyOutgoingWebhook;
 
 /** An event, by the members between its name and its payload, which have their commas. */
 function encode(members: string, name = '"order.paid"', end = '"payload":{}'): Buffer {

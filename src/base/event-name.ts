@@ -34,11 +34,6 @@ export function createNameTest(pattern: string): ((name: string) => boolean) | n
   return isEventName(pattern) ? (name) => name === pattern : null;
 }
 
-/** Whether a name may match both of two valid patterns. */
-export function mayShareName(left: string, right: string): boolean {
-  return left === right || includesNames(left, right) || includesNames(right, left);
-}
-
 /** Lists all patterns that match a name, or all names of another pattern, which is among them. */
 export function listPatternsOf(name: string): readonly string[] {
   const patterns = [EVERY_EVENT];
@@ -46,13 +41,6 @@ export function listPatternsOf(name: string): readonly string[] {
     patterns.push(name.slice(0, dot + 1) + EVERY_EVENT);
   }
   return patterns;
-}
-
-/** Whether a pattern matches all names of another. A `*` alone begins as all do. */
-function includesNames(pattern: string, other: string): boolean {
-  if (!pattern.endsWith(EVERY_EVENT)) return false;
-  const beginning = other.endsWith(EVERY_EVENT) ? other.slice(0, -1) : other;
-  return beginning.startsWith(pattern.slice(0, -1));
 }
 
 export const NAME_PATTERN_RULE = 'the name of an event such as book.created, the beginning of '

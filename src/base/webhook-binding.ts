@@ -30,12 +30,17 @@ export function explainInvalidBinding(entries: readonly unknown[]): string | nul
 /** A webhook without a name is bound by its identifier alone. */
 export type BoundWebhook = { readonly identifier: string; readonly name?: string | undefined };
 
+/** The beginning of names that an entry stands for; null: it is a name, or an identifier. */
+export function findBeginning(entry: string): string | null {
+  return entry.endsWith('*') ? entry.slice(0, -1) : null;
+}
+
 /** Makes the test whether a binding has a webhook, as that is called now. */
 export function createBindingTest(
   entries: readonly string[],
 ): (webhook: BoundWebhook) => boolean {
   const names = new Set(entries);
-  const beginnings = entries.flatMap((entry) => entry.endsWith('*') ? [entry.slice(0, -1)] : []);
+  const beginnings = entries.flatMap((entry) => findBeginning(entry) ?? []);
   return ({ identifier, name }) => names.has(identifier) || (name !== undefined
     && (names.has(name) || beginnings.some((beginning) => name.startsWith(beginning))));
 }

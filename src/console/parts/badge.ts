@@ -34,13 +34,10 @@ export function actionState(action: ActionDescription | undefined): HTMLElement 
 }
 
 /**
- * Says that the action of a configuration is not there, and what to do; null: it is there. The
- * module was removed, or no folder is named of the programs that `run-command` runs.
+ * Says that the action of a configuration is not there, and what to do: its module was removed, or
+ * no folder is named of the programs that `run-command` runs.
  */
-export function missingAction(
-  actions: readonly ActionDescription[], type: string | undefined,
-): HTMLElement | null {
-  if (type === undefined || actions.some(({ identifier }) => identifier === type)) return null;
+export function missingAction(type: string): HTMLElement {
   return h('span', badge('missing'), ' ', h('span.place', type === 'run-command'
     ? 'name the folder of its programs in the setting actions.commandDirectory, and start again'
     : 'put its module back, or delete what runs it'));

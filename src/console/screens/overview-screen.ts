@@ -143,11 +143,12 @@ function describeBackups(
 function missingSection(
   configurations: readonly WebhookActionConfiguration[], actions: readonly ActionDescription[],
 ): readonly HTMLElement[] {
-  const rows = configurations.flatMap(({ identifier, actionType }) => {
-    const state = missingAction(actions, actionType);
-    const link = h('a', { href: href(['actions', identifier]) }, identifier);
-    return state === null ? [] : [[link, h('code', actionType), state]];
-  });
+  const rows = configurations
+    .filter(({ actionType }) => actions.every(({ identifier }) => identifier !== actionType))
+    .map(({ identifier, actionType }) => [
+      h('a', { href: href(['actions', identifier]) }, identifier), h('code', actionType),
+      missingAction(actionType),
+    ]);
   return tableSection('Actions that are missing', 'What webhooks have them do fails.',
     ['Configuration', 'Action', 'State'], rows);
 }

@@ -2,12 +2,12 @@
  * Finds which webhooks the tokens of customers see, and which of these webhooks may receive events
  * of other customers. Commands and the plan of an apply say so in the same words. Pure.
  */
-import { EVERY_EVENT, listPatternsOf, mayShareName } from '../../base/event-name.ts';
+import { EVERY_EVENT, createNameTest, listPatternsOf } from '../../base/event-name.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { joinFirst } from '../../base/text/error-message.ts';
 import {
-  createBindingTest, listEntriesWith, type BoundWebhook,
+  createBindingTest, findBeginning, listEntriesWith, type BoundWebhook,
 } from '../../base/webhook-binding.ts';
 import { SYSTEM_EVENTS } from '../actions/event-name.ts';
 
@@ -34,7 +34,7 @@ export function findSupportNames(
 ): ReadonlySet<string> {
   const quote = ({ name }: TokenBinding): string => JSON.stringify(name);
   const namesOfOthers = new Set(tokens.filter(({ webhooks }) => !Array.isArray(webhooks)
-    || !webhooks.every((entry) => String(entry).endsWith('*'))).map(quote));
+    || !webhooks.every((entry) => findBeginning(String(entry)) !== null)).map(quote));
   const names = new Set([...holders.values()].flatMap((holderNames) => [...holderNames]));
   const supportNames = [...names].filter((name) => !namesOfOthers.has(name)
     && [...holders.values()].every((holderNames) => holderNames.has(name)));
@@ -43,8 +43,8 @@ export function findSupportNames(
 
 /** null: there is none. A customer who got a support token by mistake is named, too. */
 export function describeSupport(supportNames: ReadonlySet<string>): string | null {
-  return supportNames.size === 0 ? null
-    : `${joinFirst([...supportNames])} sees the webhooks of all others: no token for a customer`;
+  return supportNames.size === 0 ? null : `${joinFirst([...supportNames])} ${
+    supportNames.size === 1 ? 'sees' : 'see'} the webhooks of all others: no token for a customer`;
 }
 
 /** Says which subjects are seen by tokens of several names, but a support; null: none is. */
@@ -113,7 +113,8 @@ function indexTriggers(
  * about the webhooks of all. `*` alone hears none of them.
  */
 function hearsSystemEvents(trigger: string): boolean {
-  return trigger !== EVERY_EVENT && SYSTEM_EVENTS.some((name) => mayShareName(trigger, name));
+  const isHeard = trigger === EVERY_EVENT ? null : createNameTest(trigger);
+  return isHeard !== null && SYSTEM_EVENTS.some(isHeard);
 }
 
 /**

@@ -72,14 +72,14 @@ function describeTokens(tokens: readonly TokenBinding[]): readonly (string | nul
 
 for (const [name, tokens, support, shared] of [
   ['the token of a support', [{ name: 'support', webhooks: ['customer-*'] }, ...own],
-    '"support"', null],
+    '"support" sees', null],
   ['two tokens of a support', [{ name: 'support', webhooks: ['customer-*'] },
-    { name: 'audit', webhooks: ['c*'] }, ...own], '"support", "audit"', null],
+    { name: 'audit', webhooks: ['c*'] }, ...own], '"support", "audit" see', null],
   ['a customer who sees one other', [{ name: 'eve', webhooks: ['customer-acme-*'] }, ...own],
     null, 'customer-acme-labs ("eve", "acme-labs")'],
   ['a customer who sees one other beside a support', [{ name: 'support', webhooks: ['c*'] },
     { name: 'eve', webhooks: ['customer-acme-*'] }, ...own],
-  '"support"', 'customer-acme-labs ("eve", "acme-labs")'],
+  '"support" sees', 'customer-acme-labs ("eve", "acme-labs")'],
   ['a customer with a webhook of his own who sees all',
     [{ name: 'eve', webhooks: ['customer-core', 'customer-*'] }, ...own.slice(0, 1)],
     null, 'customer-acme ("eve", "acme")'],
@@ -88,7 +88,7 @@ for (const [name, tokens, support, shared] of [
 ] as const) {
   test(`${name} is told apart`, () => {
     assert.deepEqual(describeTokens(tokens), [
-      support && `${support} sees the webhooks of all others: no token for a customer`,
+      support && `${support} the webhooks of all others: no token for a customer`,
       shared && `several tokens see the same webhooks: ${shared}`,
     ]);
   });

@@ -92,8 +92,8 @@ export class ActionCatalog {
   }
 
   #explainMissing(identifier: string): HTMLElement | null {
-    return missingAction(this.actions,
-      this.configurations.find((each) => each.identifier === identifier)?.actionType);
+    const type = this.configurations.find((each) => each.identifier === identifier)?.actionType;
+    return type === undefined || this.findAction(type) !== undefined ? null : missingAction(type);
   }
 
   /** `readName` gives the name that a new configuration gets, which is by default its action's. */

@@ -90,7 +90,7 @@ function render(
       ['Id', title === identifier ? null : h('code', identifier)],
       ['Action', action?.label ?? `${actionType}, which is not there any more`],
       ['Module', action?.module ?? null],
-      ['State', action === undefined ? missingAction([], actionType) : actionState(action)],
+      ['State', action === undefined ? missingAction(actionType) : actionState(action)],
       ['Used by', users.length === 0 ? 'no webhook' : h('ul.plain-list', {}, ...users)],
       ['Added', timeElement(createdAt)], ['Changed', timeElement(updatedAt)],
     ]),

@@ -106,7 +106,7 @@ export class HttpAttempt implements PoolWaiter {
     let interimCount = 0;
     request.on('information', () => {
       interimCount += 1;
-      if (interimCount > INTERIM_MAX) this.#fail(interimError());
+      if (interimCount === INTERIM_MAX + 1) this.#fail(interimError());
     });
     request.on('error', (error) => this.#onRequestError(request, error));
     request.on('close', () => this.#onRequestClose(request, connection));

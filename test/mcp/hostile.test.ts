@@ -130,3 +130,15 @@ test('they get errors on stdin, too, each on a line', () => withAppServer(async 
   assert.deepEqual(answers.filter(({ result }) => result !== undefined && result.isError !== true)
     .map(({ id }) => id), ['last']);
 }));
+
+test('who sends 1,500 messages at once on stdin gets all their answers', () =>
+  withAppServer(async ({ data }) => {
+    const lines = Array.from({ length: 1500 }, (_, id) => JSON.stringify({
+      jsonrpc: '2.0', id, method: 'server/discover', params: { _meta: META },
+    }));
+    const { stdout } = await runCommand(
+      ['mcp', '--data', data], { input: `${lines.join('\n')}\n` });
+    const answers = stdout.trim().split('\n').map((line) => JSON.parse(line));
+    assert.deepEqual(answers.filter(({ error }) => error !== undefined), []);
+    assert.equal(new Set(answers.map(({ id }) => id)).size, lines.length);
+  }));

@@ -18,7 +18,10 @@ export async function relayMcp(context: CommandContext): Promise<void> {
   const hasServer = context.serverUrl === null && await context.openServerClient() !== null;
   if (!hasServer) context.loadSettings();
   const relay = new McpRelay(context);
-  for await (const line of readLines(withLastLine(context.io.stdin))) relay.pass(line);
+  for await (const line of readLines(withLastLine(context.io.stdin))) {
+    relay.pass(line);
+    await relay.waitForRoom();
+  }
   await relay.end();
 }
 
@@ -27,6 +30,9 @@ async function* withLastLine(stream: AsyncIterable<unknown>): AsyncGenerator<unk
   yield* stream;
   yield '\n';
 }
+
+/** Each call has a connection, of which the socket of the server queues 511. */
+const CALLS_MAX = 100;
 
 type RelayCall = {
   readonly id: JsonValue | undefined;
@@ -59,6 +65,13 @@ class McpRelay {
     };
     this.#calls.add(call);
     this.#isInitialized ||= method === 'initialize';
+  }
+
+  /** Resolves when another call may begin. */
+  async waitForRoom(): Promise<void> {
+    if (this.#calls.size >= CALLS_MAX) {
+      await Promise.race([...this.#calls].map(({ done }) => done));
+    }
   }
 
   /** Resolves when all is answered but what waits for something to happen. */

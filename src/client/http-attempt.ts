@@ -54,6 +54,7 @@ export class HttpAttempt implements PoolWaiter {
   #connection: PooledSocket | null = null;
   /** The request under way; null while the attempt waits for a connection, also a second one. */
   #request: ClientRequest | null = null;
+  #response: IncomingMessage | null = null;
   /** The response is complete, and the connection goes back to its pool once its request ends. */
   #isReleasable = false;
   /** The outcome has been reported. */
@@ -116,6 +117,7 @@ export class HttpAttempt implements PoolWaiter {
 
   #onResponse(request: ClientRequest, connection: PooledSocket, response: IncomingMessage): void {
     this.#phase = 'reading the answer';
+    this.#response = response;
     const collector = new ByteCollector();
     response.on('data', (chunk: Buffer) => {
       if (this.#isDone) return;
@@ -170,6 +172,9 @@ export class HttpAttempt implements PoolWaiter {
     if (this.#isDone || request !== this.#request) return;
     const connection = this.#connection;
     connection?.discard();
+    // Some servers send a body after a 204, which has none: what comes after the end of a response
+    // breaks the connection, and not the response. The event `end` is still to come.
+    if (this.#response?.complete === true) return;
     // The server closed an idle connection as we began to use it: nothing was wrong with the
     // request, so it is sent again on a new one, within the same attempt.
     if (connection !== null && connection.isReused && !connection.hasReceived) {

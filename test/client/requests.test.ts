@@ -156,6 +156,26 @@ for (const [what, bytes, statusCode, body] of ANSWERS) {
   });
 }
 
+for (const [what, method, bytes, statusCode] of [
+  ['204', 'POST', 'HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n{}', 204],
+  ['204, in chunks', 'POST',
+    'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n', 204],
+  ['304', 'POST', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\n{}', 304],
+  ['HEAD', 'HEAD', answer(200, '{}'), 200],
+  ['what ended before', 'POST', `${answer(200, '')}{}`, 200],
+] as const) {
+  test(`an answer counts, on a connection of its own, where a body follows ${what}`, async (t) => {
+    const server = await startServer({ onRequest: ({ socket }) => socket.write(bytes) });
+    const { client } = setUp(t, [server]);
+    for (let count = 1; count <= 2; count += 1) {
+      const response = await client.request({ method, url: server.url() });
+      assert.deepEqual([response.statusCode, response.body.length], [statusCode, 0]);
+      assert.equal(server.received.length, count);
+    }
+    assert.equal(server.accepted, 2);
+  });
+}
+
 for (const [what, head, ending] of [
   ['Connection: close', 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\n', false],
   ['an end by closing', 'HTTP/1.1 200 OK\r\n\r\n', true],

@@ -57,6 +57,8 @@ export type DiskRelay = {
 
 export type DiskRelayOptions = Pick<OptionChanges, 'events' | 'outgoing'> & {
   readonly startMs?: number;
+  /** What a run of the action `scripted` gives; by default success. */
+  readonly act?: (run: Pick<RouteRun, 'request' | 'route'>) => ActionResult;
   /** The status that a target answers. */
   readonly respond?: (sent: Omit<Sent, 'status'>) => number;
   /** How long a target and an action take. */
@@ -68,7 +70,10 @@ const FINISH_S_MAX = 600;
 
 export async function openRelayOn(
   disk: Disk,
-  { startMs, events, outgoing, latencyMs = 0, respond = () => 200 }: DiskRelayOptions = {},
+  {
+    startMs, events, outgoing, latencyMs = 0, respond = () => 200,
+    act = () => ActionResult.ok({ n: 1 }),
+  }: DiskRelayOptions = {},
 ): Promise<DiskRelay> {
   const files = new SimulatedFiles(disk);
   const clock = new ManualClock({ startMs: startMs });
@@ -81,7 +86,7 @@ export async function openRelayOn(
     directory: DIRECTORY, files, clock, logger: silentLogger, specs: webhookCollections,
   });
   const webhooks = createWebhooks(createContext({ store, clock }), createOptions({
-    actions: [createScripted(runs, files, pause)],
+    actions: [createScripted(runs, files, pause, act)],
     http: {
       async request(request) {
         const attempt = describeAttempt(request, files, clock);
@@ -146,13 +151,15 @@ export function recordsIn(
 
 function createScripted(
   runs: RouteRun[], { history }: SimulatedFiles, pause: () => Promise<void>,
+  act: NonNullable<DiskRelayOptions['act']>,
 ): unknown {
   return createActionClass('scripted', async (
     _: unknown, { request }: ActionContext, { route }: Readonly<Record<string, unknown>>,
   ) => {
-    runs.push({ request: String(request), route: String(route), index: history.length });
+    const run = { request: String(request), route: String(route), index: history.length };
+    runs.push(run);
     await pause();
-    return ActionResult.ok({ n: 1 });
+    return act(run);
   });
 }
 

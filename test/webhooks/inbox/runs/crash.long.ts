@@ -4,24 +4,17 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findCommitted } from '../../../../src/store/find-record.ts';
-import { silentLogger } from '../../../../src/base/log.ts';
 import { formatTimestamp } from '../../../../src/base/clock.ts';
-import { openStore, type OpenedStore } from '../../../../src/store/store.ts';
-import { ActionResult, type ActionContext } from '../../../../src/webhooks/actions/action.ts';
-import { decodeRequest } from '../../../../src/webhooks/inbox/request-codec.ts';
-import type { StoredRequest } from '../../../../src/webhooks/incoming/stored-request.ts';
+import { createIdSource } from '../../../../src/base/uuid.ts';
+import { findCommitted } from '../../../../src/store/find-record.ts';
+import { ActionResult } from '../../../../src/webhooks/actions/action.ts';
 import { addRequest } from '../../../../src/webhooks/inbox/request-changes.ts';
-import {
-  createWebhooks, webhookCollections, type Webhooks,
-} from '../../../../src/webhooks/webhooks.ts';
+import { decodeRequest, requestCollection } from '../../../../src/webhooks/inbox/request-codec.ts';
+import type { StoredRequest } from '../../../../src/webhooks/incoming/stored-request.ts';
 import { about, imagesOf, sample } from '../../../support/crashes.ts';
 import { IS_LONG } from '../../../support/long.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { DIRECTORY } from '../../../support/open-store.ts';
 import { Disk } from '../../../support/simulated-disk.ts';
-import { SimulatedFiles } from '../../../support/simulated-files.ts';
-import { createActionClass, createContext, createOptions } from '../../context.ts';
+import { openRelayOn, recordsIn, type DiskRelay } from '../../relay-on-disk.ts';
 import { makeRoute, makeStoredRequest } from '../sample-request.ts';
 
 const ROUTES = ['sure', 'flaky'];
@@ -30,50 +23,21 @@ const IMAGES = IS_LONG ? 80 : 30;
 const BODY = Buffer.from('{"n":1}');
 const LARGE = Buffer.alloc(20_000, 'x');
 
-type Run = { readonly request: string; readonly route: string; readonly attempt: number };
-
-type Opened = {
-  readonly store: OpenedStore;
-  readonly files: SimulatedFiles;
-  readonly clock: ManualClock;
-  readonly webhooks: Webhooks;
-  readonly runs: Run[];
-  readonly makeId: () => string;
-  close(): Promise<void>;
-};
-
-/** One route succeeds at once, the other the second time that anybody asks. */
-async function openOn(disk: Disk, asked: Set<string>, startMs?: number): Promise<Opened> {
-  const files = new SimulatedFiles(disk);
-  const clock = new ManualClock({ startMs: startMs });
-  const runs: Run[] = [];
-  const Scripted = createActionClass('scripted', (
-    _: unknown, { request, attempt }: ActionContext, { route }: Readonly<Record<string, unknown>>,
-  ): ActionResult => {
-    const run = { request: String(request), route: String(route), attempt };
-    runs.push(run);
-    const key = `${run.request} ${run.route}`;
-    if (run.route === 'sure' || asked.has(key)) return ActionResult.ok({ n: 1 });
-    asked.add(key);
-    return ActionResult.fail('not yet');
-  });
-  const store = await openStore({
-    directory: DIRECTORY, files, clock, logger: silentLogger, specs: webhookCollections,
-  });
-  const context = createContext({ store, clock });
-  const webhooks = createWebhooks(context, createOptions({
-    actions: [Scripted], incoming: { retrySchedule: [5, 5, 5, 5, 5] },
-  }));
-  return {
-    store, files, clock, webhooks, runs, makeId: context.makeId,
-    async close() {
-      await webhooks.close(0);
-      await store.close();
+/** Opens a relay: one route succeeds at once, the other the second time that anybody asks. */
+function openOn(disk: Disk, startMs?: number): Promise<DiskRelay> {
+  const asked = new Set<string>();
+  return openRelayOn(disk, {
+    ...startMs === undefined ? {} : { startMs },
+    act({ request, route }) {
+      const key = `${request} ${route}`;
+      if (route === 'sure' || asked.has(key)) return ActionResult.ok({ n: 1 });
+      asked.add(key);
+      return ActionResult.fail('not yet');
     },
-  };
+  });
 }
 
-async function addWebhook({ webhooks }: Opened): Promise<string> {
+async function addWebhook({ webhooks }: DiskRelay): Promise<string> {
   const { configurations, incoming } = webhooks.resources;
   for (const route of ROUTES) {
     await configurations.add({ identifier: route, actionType: 'scripted', options: { route } });
@@ -87,7 +51,7 @@ async function addWebhook({ webhooks }: Opened): Promise<string> {
 
 /** Keeps a request as the endpoint does before it answers; where in the history it was on disk. */
 async function accept(
-  { store, clock, makeId, files }: Opened, hook: string, body: Buffer,
+  { store, clock, files }: DiskRelay, hook: string, body: Buffer, makeId: () => string,
 ): Promise<{ readonly id: string; readonly index: number }> {
   const id = makeId();
   const at = formatTimestamp(clock.now());
@@ -99,38 +63,26 @@ async function accept(
   return { id, index: files.history.length };
 }
 
-function requestsIn({ store }: Pick<Opened, 'store'>): Map<string, StoredRequest> {
-  const collection = store.collection('requests');
-  const walk = collection.walk();
-  const found = new Map<string, StoredRequest>();
-  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-    const bytes = collection.bytesAt(slot);
-    const id = collection.idAt(slot) ?? '';
-    if (bytes !== undefined) found.set(id, decodeRequest(bytes, findCommitted(store)));
-  }
-  return found;
+function requestsIn({ store }: Pick<DiskRelay, 'store'>): Map<string, StoredRequest> {
+  return new Map([...recordsIn(store, requestCollection)].map(([id, json]) =>
+    [id, decodeRequest(Buffer.from(json), findCommitted(store))]));
 }
 
 const isDone = ({ status }: { readonly status: string }): boolean => status === 'done';
 
-/** Lets all retries come due; bounded. */
-async function finish(opened: Opened): Promise<void> {
-  for (let turn = 0; turn < 8; turn += 1) {
-    if ([...requestsIn(opened).values()].every(isDone)) return;
-    await opened.clock.advance(5000);
-  }
-}
+const finish = (relay: DiskRelay): Promise<void> =>
+  relay.finish(() => [...requestsIn(relay).values()].every(isDone));
 
 test('a crash at any moment loses nothing that was answered, and undoes nothing that was done',
   async () => {
-    const asked = new Set<string>();
-    const whole = await openOn(new Disk(), asked);
+    const whole = await openOn(new Disk());
+    const makeId = createIdSource(whole.clock);
     const hook = await addWebhook(whole);
     const begun = whole.files.history.length;
     whole.webhooks.start();
     const answered: { readonly id: string; readonly index: number }[] = [];
     for (let count = 0; count < REQUESTS; count += 1) {
-      answered.push(await accept(whole, hook, count % 4 === 0 ? LARGE : BODY));
+      answered.push(await accept(whole, hook, count % 4 === 0 ? LARGE : BODY, makeId));
       if (count % 3 === 0) await whole.clock.advance(2000);
       if (count === 6) await whole.store.compact();
     }
@@ -151,7 +103,7 @@ async function checkImage(
   recordedRuns: Set<number>,
 ): Promise<void> {
   // What was asked before the crash is forgotten: the action fails once more.
-  const opened = await openOn(disk.clone(), new Set(), Date.UTC(2026, 0, 1, 1));
+  const opened = await openOn(disk.clone(), Date.UTC(2026, 0, 1, 1));
   try {
     const before = requestsIn(opened);
     for (const { id, index: atIndex } of answered) {

@@ -82,7 +82,10 @@ export function* writeArray(books: BookSource): Iterable<Buffer> {
 
 /** Writes books in a format piece by piece, from their stored bytes. */
 export interface BookTextWriter {
-  /** If a writer has it, it is shown all books of the answer before they are written. */
+  /**
+   * If a writer has it, it is shown all books of the answer before they are written, so that what a
+   * book is called can depend on those after it.
+   */
   prepare?(books: readonly Buffer[]): void;
   /** After `prepare`, where the file has another order: all books again, in id order. */
   prepareInIdOrder?(books: readonly Buffer[]): void;

@@ -1,4 +1,5 @@
 /** The reader and the writer of a file format of books, as its own file provides them. */
+import type { BookTextWriter } from '../list/book-source.ts';
 import type { ColumnMap } from './csv-columns.ts';
 import type { FormatTable } from './mapping/format-table.ts';
 import type { RecordSplitter } from './record-splitter.ts';
@@ -19,23 +20,12 @@ export type WriterOptions = {
   readonly isForSpreadsheet?: boolean;
 };
 
-/** Writes the text of a file piece by piece from the stored bytes of books. */
-export interface BookWriter {
+/** Writes a file of books, which are stored records: `GET /api/books` sends these, too. */
+export interface BookWriter extends BookTextWriter {
   /** The number of books written so far of which the format does not hold all. */
   readonly leftOutCount: number;
   /** By the names of members: in how many of these books they lack something; absent: none. */
   readonly leftOutMembers?: ReadonlyMap<string, number>;
-  /**
-   * Looks at books before the file begins; where it is there, all of them are to be shown to it,
-   * so that what one is called can depend on those after it.
-   */
-  prepare?(books: readonly Buffer[]): void;
-  /** After `prepare`, where the file has another order: all books again, in id order. */
-  prepareInIdOrder?(books: readonly Buffer[]): void;
-  begin(): string;
-  /** `books` are stored records, which are also what `GET /api/books` sends. */
-  write(books: readonly Buffer[]): string;
-  end(): string;
 }
 
 /** A format that is only read has no writer. The reader takes UTF-8 without a byte order mark. */

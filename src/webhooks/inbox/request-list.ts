@@ -2,31 +2,30 @@
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
 import { createFieldTest } from '../records/fields.ts';
-import { NO_MATCHES, RecordList, type RecordMatches } from '../records/record-list.ts';
+import { NO_MATCHES, RecordList } from '../records/record-list.ts';
+import type { SearchWalk } from '../records/searches.ts';
 import type { RejectedRing } from './rejected-requests.ts';
 import { decodeRequest, decodeRequestHead, requestCollection } from './request-codec.ts';
 import { requestFields, type ListedRequest, type RequestFilter } from './request-fields.ts';
+import { createRequestWalk, type CreateRequestFacts } from './request-search.ts';
 import type { RequestStates } from './request-states.ts';
 import type { StoredRequest } from '../incoming/stored-request.ts';
 
-/** The requests of a list or a search: stored requests whose slots match, and rejected requests. */
-export type RequestSelection = {
-  readonly stored: RecordMatches;
-  /** Newest first. */
-  readonly rejected: readonly StoredRequest[];
-};
-
 export class RequestList {
+  readonly #store: Store;
   readonly #find: FindRecord;
-  readonly #rejected: Pick<RejectedRing, 'all'>;
+  readonly #rejected: Pick<RejectedRing, 'all' | 'find'>;
+  readonly #createFacts: CreateRequestFacts;
   readonly #stored: RecordList<ListedRequest, RequestFilter>;
 
   constructor(
-    store: Pick<Store, 'collection'>, states: RequestStates,
-    rejected: Pick<RejectedRing, 'all'>,
+    store: Store, states: RequestStates, rejected: Pick<RejectedRing, 'all' | 'find'>,
+    createFacts: CreateRequestFacts,
   ) {
+    this.#store = store;
     this.#find = findCommitted(store);
     this.#rejected = rejected;
+    this.#createFacts = createFacts;
     this.#stored = new RecordList<ListedRequest, RequestFilter>(store, requestCollection.name, {
       fields: requestFields, decode: decodeRequestHead,
       slotTests: { status: (status) => (slot) => states.statusAt(slot) === status },
@@ -34,7 +33,7 @@ export class RequestList {
   }
 
   /** Lists up to `limit` requests that are older than the request `before`, newest first. */
-  async listPage(
+  async list(
     filter: RequestFilter, before: string | null, limit: number,
   ): Promise<StoredRequest[]> {
     const rejectedRequests = this.#listRejected(filter, before).slice(0, limit);
@@ -45,12 +44,13 @@ export class RequestList {
     return sortNewestFirst([...storedRequests, ...rejectedRequests]).slice(0, limit);
   }
 
-  async select(filter: RequestFilter, before: string | null): Promise<RequestSelection> {
-    return {
-      rejected: this.#listRejected(filter, before),
-      stored: filter.status === 'rejected' ? NO_MATCHES
-        : await this.#stored.select(filter, before, true),
-    };
+  async openSearch(
+    filter: RequestFilter, before: string | null,
+  ): Promise<SearchWalk<StoredRequest>> {
+    const rejected = this.#listRejected(filter, before);
+    const stored = filter.status === 'rejected' ? NO_MATCHES
+      : await this.#stored.select(filter, before, true);
+    return createRequestWalk(this.#store, this.#createFacts, this.#rejected, { stored, rejected });
   }
 
   async count(filter: RequestFilter): Promise<number> {

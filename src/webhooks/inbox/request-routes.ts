@@ -211,7 +211,7 @@ function requestListRoute(
     summary: 'Requests that were kept, newest first, whole or page by page',
     description: 'The requests', items: requestSchema,
   }, {
-    path: PATH, fields: requestFields, service, listSources: () => SOURCES,
+    path: PATH, fields: requestFields, service: service.list, listSources: () => SOURCES,
     resolve: (filter) => filter.hook === null ? filter
       : { ...filter, hook: resolveHook(webhooks, filter.hook) },
     idOf: ({ id }) => id, toPublic: (request) => service.toPublic(request),

@@ -6,6 +6,7 @@ import { MASK, decodePercent } from '../../base/log.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { Facts } from '../members/filters/facts.ts';
+import type { RecordMatches } from '../records/record-list.ts';
 import { createRecordWalk } from '../records/record-walk.ts';
 import type { SearchedContent, SearchedRecord } from '../records/search-query.ts';
 import type { SearchWalk } from '../records/searches.ts';
@@ -14,7 +15,6 @@ import type { RejectedRing } from './rejected-requests.ts';
 import {
   decodeRequestHead, decodeRequest, hasBodyRecord, requestCollection,
 } from './request-codec.ts';
-import type { RequestSelection } from './request-list.ts';
 import {
   requestBodyCollection, type StoredRequestHead, type StoredRequest,
 } from '../incoming/stored-request.ts';
@@ -23,12 +23,12 @@ import {
 export type CreateRequestFacts = (request: StoredRequestHead, body: Buffer) => Facts;
 
 /**
- * Walks through stored and rejected requests, newest first. `ring` has the rejected requests that
- * are still there.
+ * Walks through stored and rejected requests, newest first: stored ones whose slots match, and
+ * `rejected` ones, which are in that order. `ring` has the rejected requests that are still there.
  */
 export function createRequestWalk(
   store: Store, createFacts: CreateRequestFacts, ring: Pick<RejectedRing, 'find'>,
-  selection: RequestSelection,
+  selection: { readonly stored: RecordMatches; readonly rejected: readonly StoredRequest[] },
 ): SearchWalk<StoredRequest> {
   const stored = createRecordWalk(store.collection(requestCollection.name), {
     ...selection.stored, readAt: (bytes) => decodeRequestHead(bytes).receivedAt,

@@ -1,4 +1,4 @@
-/** The operations on stored requests: list, find, pin, delete and replay. */
+/** The operations on stored requests beside their list: find, pin, delete and replay. */
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -15,13 +15,11 @@ import { visitInSteps } from '../records/stepped-scan.ts';
 import { addAccepted, readRemovals, stageRemovals } from '../records/removals.ts';
 import type { WebhookDirectory } from '../members/directory.ts';
 import type { RelayContext } from '../relay-context.ts';
-import type { SearchWalk } from '../records/searches.ts';
 import { getRequestBody, readBodyStart } from './request-body.ts';
 import {
   countWrittenDeliveries, decodeRequestHead, findRequest, hasBodyRecord, listDeliveryRecords,
   requestCollection,
 } from './request-codec.ts';
-import type { RequestFilter } from './request-fields.ts';
 import type { RejectedRing } from './rejected-requests.ts';
 import { RequestList } from './request-list.ts';
 import {
@@ -33,7 +31,7 @@ import {
 import {
   requestBodyCollection, withUpdatedAt, type InlineBody, type StoredRequest,
 } from '../incoming/stored-request.ts';
-import { createRequestWalk, type CreateRequestFacts } from './request-search.ts';
+import type { CreateRequestFacts } from './request-search.ts';
 import { requestResource } from './request-resource.ts';
 import { addRequest, requestSpec } from './request-changes.ts';
 import type { RequestStates, RequestTotals } from './request-states.ts';
@@ -53,33 +51,17 @@ type InboxParts = {
 };
 
 export class RequestService {
+  readonly list: RequestList;
   readonly #context: RelayContext;
   readonly #parts: InboxParts;
-  readonly #list: RequestList;
   readonly #removedRecords: RemovedRecords;
 
   constructor(context: RelayContext, parts: InboxParts) {
     this.#removedRecords = new RemovedRecords(requestResource.noun, context.clock);
     this.#context = context;
     this.#parts = parts;
-    this.#list = new RequestList(context.store, parts.states, parts.rejected);
-  }
-
-  /** See `RequestList.listPage`. */
-  list(filter: RequestFilter, before: string | null, limit: number): Promise<StoredRequest[]> {
-    return this.#list.listPage(filter, before, limit);
-  }
-
-  async openSearch(
-    filter: RequestFilter, before: string | null,
-  ): Promise<SearchWalk<StoredRequest>> {
-    const { createFacts, rejected } = this.#parts;
-    const selection = await this.#list.select(filter, before);
-    return createRequestWalk(this.#context.store, createFacts, rejected, selection);
-  }
-
-  count(filter: RequestFilter): Promise<number> {
-    return this.#list.count(filter);
+    this.list =
+      new RequestList(context.store, parts.states, parts.rejected, parts.createFacts);
   }
 
   /** Returns the request as callers see it, with its webhook's present name. */

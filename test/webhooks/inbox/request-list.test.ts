@@ -9,7 +9,7 @@ import { addRequest, requestSpec } from '../../../src/webhooks/inbox/request-cha
 import type { RequestFilter } from '../../../src/webhooks/inbox/request-fields.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
-import { createMemoryStore } from '../../support/memory-store.ts';
+import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { makeStoredRequest, runAll } from './sample-request.ts';
 
@@ -17,6 +17,11 @@ const HOOKS = ['a', 'b', 'c'].map((end) => `01890000-0000-7000-8000-00000000000$
 const EVENTS = [null, 'push', 'ping', '{"event":"x"}', '\\"', 'ü'];
 const EVENT_IDS = [null, 'evt_1', '"', '\\","event":"push', 'ü'];
 const STORED = REQUEST_STATUSES.filter((status) => status !== 'rejected');
+
+function openList(store: MemoryStore, all: () => readonly StoredRequest[]): RequestList {
+  return new RequestList(store, new RequestStates(store), { all, find: () => undefined },
+    () => assert.fail('nothing is searched'));
+}
 
 /** The request after its routes have run; one without routes stays as it is. */
 function finish(request: StoredRequest): StoredRequest {
@@ -30,11 +35,11 @@ test('a page goes through the rejected requests once', async () => {
     walks += 1;
     return [makeStoredRequest({ given: { status: 'rejected' } })];
   };
-  const list = new RequestList(store, new RequestStates(store), { all });
+  const list = openList(store, all);
   const filter = {
     hook: null, status: null, event: null, eventId: null, time: null,
   };
-  assert.deepEqual([(await list.listPage(filter, null, 3)).length, walks], [1, 1]);
+  assert.deepEqual([(await list.list(filter, null, 3)).length, walks], [1, 1]);
 });
 
 test('every list is what a naive one finds, whatever is stored, changed and deleted', async () => {
@@ -43,7 +48,7 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
   const store = createMemoryStore(webhookCollections);
   const rejected: StoredRequest[] = [];
   const kept = new Map<string, StoredRequest>();
-  const list = new RequestList(store, new RequestStates(store), { all: () => rejected });
+  const list = openList(store, () => rejected);
   const maybe = <T>(values: readonly T[]): T | null => below(random, 2) === 0 ? null : pick(values);
   for (let round = 0; round < 150; round += 1) {
     const atMs = Date.UTC(2026, 0, 1) + below(random, 50) * 1000;
@@ -85,7 +90,7 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
     assert.equal(await list.count(filter), wanted.length);
     const found: string[] = [];
     for (let isMore = true; isMore;) {
-      const page = await list.listPage(filter, found.at(-1) ?? null, 3);
+      const page = await list.list(filter, found.at(-1) ?? null, 3);
       found.push(...page.map((request) => request.id));
       isMore = page.length === 3;
     }

@@ -49,7 +49,7 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
   return [
     ...monitoringRoutes({
       statistics, logLines: lines,
-      readHistory: (window) => webhooks.health.outgoing.readTotals(window),
+      readHistory: (window) => webhooks.health.outgoing.statistics.readTotals(window),
       describeWebhook: (webhookId) => webhooks.describeWebhook(webhookId),
       findSeenWebhooks(exchange) {
         const visibility = webhooks.findVisibility(exchange);

@@ -10,7 +10,6 @@ import { AppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { decodeRecord } from '../../resources/record.ts';
 import { followRecords } from '../../resources/projection.ts';
-import type { HistorySpan } from '../../resources/route-specs.ts';
 import type { Change, Transaction } from '../../store/store-port.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
@@ -74,11 +73,11 @@ export function listUnhealthyWebhooks(
 }
 
 export class HealthMonitor {
+  /** What became of the attempts of outgoing webhooks, and the totals of both directions. */
+  readonly statistics: AttemptStatistics;
   readonly #context: RelayContext;
   readonly #monitored: MonitoredWebhooks;
   readonly #entries = new Map<string, HealthEntry>();
-  /** What became of the attempts of outgoing webhooks, and the totals of both directions. */
-  readonly #statistics: AttemptStatistics;
   /** Monotonic: when counts may be written again. */
   #statisticsDueMs = 0;
   /** Webhooks whose health has changed; a result may have been written with it since. */
@@ -95,7 +94,7 @@ export class HealthMonitor {
     this.#context = context;
     this.#monitored = monitored;
     const { store } = context;
-    this.#statistics = statistics;
+    this.statistics = statistics;
     statistics.onTotals = () => this.#startTimer();
     followRecords(store.collection(healthCollection.name), (change) => this.#applyRecord(change));
     store.collection(monitored.collection).onChange((change) => this.#applyWebhook(change));
@@ -172,25 +171,17 @@ export class HealthMonitor {
   /** Counts an attempt of an outgoing webhook that has just ended. */
   recordAttempt(webhookId: string, isDelivered: boolean, durationMs: number): void {
     if (this.#monitored.webhooks.find(webhookId) === undefined) return;
-    this.#statistics.record(webhookId, isDelivered, durationMs);
+    this.statistics.record(webhookId, isDelivered, durationMs);
     this.#startTimer();
-  }
-
-  readStatistics(webhookId: string, window: HistorySpan): ReturnType<AttemptStatistics['read']> {
-    return this.#statistics.read(webhookId, window);
   }
 
   /** Writes what is in memory first: the removal may be taken back (removed-records.ts). */
   stageRemoval(transaction: Transaction, webhookId: string): void {
     const entry = this.#entries.get(webhookId);
     if (entry !== undefined) this.#putHealth(transaction, webhookId, entry);
-    this.#statistics.stagePending(transaction, webhookId, this.#context.clock.now());
+    this.statistics.stagePending(transaction, webhookId, this.#context.clock.now());
     transaction.delete(healthCollection.name, webhookId);
     stageStatisticsRemoval(transaction, webhookId);
-  }
-
-  readTotals(window: HistorySpan): ReturnType<AttemptStatistics['readTotals']> {
-    return this.#statistics.readTotals(window);
   }
 
   find(webhookId: string): Health {
@@ -295,13 +286,13 @@ export class HealthMonitor {
       this.#timer = null;
       if (clock.monotonicMs() >= this.#statisticsDueMs) this.#writeAll();
       else this.#write([...this.#changedIds]);
-      if (this.#statistics.isPending) this.#startTimer();
+      if (this.statistics.isPending) this.#startTimer();
     });
   }
 
   #writeAll(): void {
     this.#statisticsDueMs = this.#context.clock.monotonicMs() + STATISTICS_INTERVAL_MS;
-    const webhookIds = new Set([...this.#changedIds, ...this.#statistics.collectPendingIds()]);
+    const webhookIds = new Set([...this.#changedIds, ...this.statistics.collectPendingIds()]);
     this.#write([...webhookIds], true);
   }
 
@@ -340,7 +331,7 @@ export class HealthMonitor {
   }
 
   async #writeChunk(webhookIds: readonly string[], hasCounts: boolean): Promise<void> {
-    const counts = this.#statistics.take(hasCounts ? webhookIds : []);
+    const counts = this.statistics.take(hasCounts ? webhookIds : []);
     const nowMs = this.#context.clock.now();
     try {
       await this.#context.store.transact((transaction) => {
@@ -352,16 +343,16 @@ export class HealthMonitor {
           const isThere = isTotal(webhookId)
             || transaction.find(this.#monitored.collection, webhookId) !== undefined;
           if (!isThere) continue;
-          this.#statistics.stage(transaction, webhookId, each, nowMs);
+          this.statistics.stage(transaction, webhookId, each, nowMs);
         }
       });
-      this.#statistics.forgetTaken();
+      this.statistics.forgetTaken();
     } catch (error) {
       // The store itself has logged why it takes no writes.
       if (!(error instanceof AppError)) {
         this.#context.log.error('the health of webhooks could not be written', { error });
       }
-      this.#statistics.putBack();
+      this.statistics.putBack();
       for (const webhookId of webhookIds) {
         if (this.#entries.has(webhookId)) this.#markChanged(webhookId);
       }
@@ -408,7 +399,7 @@ export class HealthMonitor {
     if (after === null) {
       this.#entries.delete(id);
       this.#changedIds.delete(id);
-      this.#statistics.delete(id);
+      this.statistics.delete(id);
       return;
     }
     if (before === null || !isSwitchedOn(before, after)) return;

@@ -163,7 +163,7 @@ function statisticsRoute({ webhooks, health }: OutgoingServices): HttpRoute {
     async handle(exchange) {
       const { window } = readQuery(exchange.search, [windowParameter]);
       const { identifier } = await webhooks.getNamed(exchange.params[0] ?? '');
-      exchange.sendJson(200, health.readStatistics(identifier, window ?? '1h'));
+      exchange.sendJson(200, health.statistics.read(identifier, window ?? '1h'));
     },
   };
 }

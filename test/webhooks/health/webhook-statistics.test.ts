@@ -64,7 +64,7 @@ function stored({ store }: Place): Record<string, unknown> {
 /** The counts of the intervals that have some, by the hour and minute of their begin. */
 function shown({ monitor }: Pick<Place, 'monitor'>, window: '1h' | '24h' | '7d' = '7d'): object {
   const { times, deliveries: { delivered, failed, durationMs } } =
-    monitor.readStatistics('a', window);
+    monitor.statistics.read('a', window);
   return Object.fromEntries(times.flatMap((time, index) => durationMs[index] === null ? []
     : [[time.slice(11, 16), [delivered[index], failed[index], durationMs[index]]]]));
 }
@@ -75,7 +75,7 @@ for (const [window, count] of [['1h', 12], ['24h', 288], ['7d', 2016]] as const)
     await place.clock.advance(7 * MINUTE_MS);
     attempt(place);
     attempt(place, false, 30);
-    const series = place.monitor.readStatistics('a', window);
+    const series = place.monitor.statistics.read('a', window);
     assert.deepEqual([series.window, series.intervalSeconds, series.times.length],
       [window, 300, count]);
     assert.equal(series.times.at(-1), '2026-01-01T00:05:00.000Z');
@@ -216,7 +216,7 @@ test('a record that is not valid is told as a bug', async () => {
       transaction.put(STATISTICS, 'a.2026-01-01T00',
         `{"identifier":"a.2026-01-01T00","values":${values}}`);
     });
-    assert.throws(() => place.monitor.readStatistics('a', '1h'), { code: 'damaged' }, values);
+    assert.throws(() => place.monitor.statistics.read('a', '1h'), { code: 'damaged' }, values);
   }
 });
 
@@ -228,7 +228,7 @@ test('totals are counted by outcome, and kept whatever becomes of the webhooks',
     ['runs', 'coalesced', null], ['deliveries', 'delivered', 20], ['deliveries', 'failed', 40],
   ] as const) place.countOutcome(kind, null, outcome, durationMs);
   const last = ({ monitor }: Place): object => {
-    const { requests, runs, deliveries, times } = monitor.readTotals('7d');
+    const { requests, runs, deliveries, times } = monitor.statistics.readTotals('7d');
     assert.equal(times.length, 2016);
     return [requests, runs, deliveries].map((series) => Object.fromEntries(
       Object.entries(series).map(([name, values]) => [name, values.at(-1)])));

@@ -1,6 +1,6 @@
 /** Makes a request as the webhook's sender would, signed if the stored secret can sign. */
 import { AppError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
+import { invalid, isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { JSON_TYPE } from '../../resources/route-specs.ts';
@@ -13,7 +13,7 @@ import { findSigningObstacle, isInBody, listRequiredInBody } from '../senders/sc
 import {
   createSigner, signSample, type SignedRequest, type SigningContext, type UnsignedRequest,
 } from '../senders/signing/sign-request.ts';
-import { hasRequestBody } from '../members/target-rules.ts';
+import { findHeaderProblems, hasRequestBody } from '../members/target-rules.ts';
 import { chooseExampleMethod } from '../incoming/call-examples.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
 import { createSenderVerifier } from '../incoming/verification-member.ts';
@@ -190,7 +190,7 @@ function withEvent(
   return path === null ? body : withMember(body, path, event);
 }
 
-/** The header that names the event, as the sample spells it. */
+/** The header that names the event, as the sample spells it. Throws `invalid`. */
 function buildEventHeader(
   sources: ValueSources | undefined, sampleHeaders: Readonly<Record<string, string>>,
   { event }: JsonObject,
@@ -198,7 +198,10 @@ function buildEventHeader(
   const source = toSourceList(sources).find((one) => 'header' in one || 'cloudEvent' in one);
   if (event === undefined || source === undefined) return {};
   const name = 'header' in source ? source.header : 'ce-type';
-  return { [matchHeaderName(sampleHeaders, name)]: String(event) };
+  const header = { [matchHeaderName(sampleHeaders, name)]: String(event) };
+  const [problem] = findHeaderProblems(header);
+  if (problem !== undefined) throw invalid([{ ...problem, pointer: '/event' }]);
+  return header;
 }
 
 function withQuery(path: string, search: string): string {

@@ -125,6 +125,17 @@ for (const [what, scheme] of someOf(Object.entries(SCHEMES), 4)) {
   });
 }
 
+test('a sample is refused an event that its header cannot hold', async () => {
+  const scheme = { ...tokenIn({ query: 't' }), event: { header: 'X-Event' } };
+  const path = await addWebhook(scheme);
+  for (const event of ['a\0', 'a\r\nX-Other: b', '✓']) {
+    const { status, json } = await relay.control(`${path}/sample`, { event });
+    assert.deepEqual([status, json['detail']], [422,
+      '/event: must be Latin-1 text without CR, LF and other control characters']);
+  }
+  assert.equal((await sendSample(path, { event: 'é' })).status, 200);
+});
+
 test('the event of a sample stands where the scheme looks for it', async () => {
   for (const place of ['query', 'form', 'json', 'header']) {
     const event = { [place]: 'what' };

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readCertificateWithKey } from '../../src/base/pem-file.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
-import { createCertificate } from '../support/tls.ts';
+import { createCertificate, createEncryptedKey } from '../support/tls.ts';
 
 const { cert, key } = createCertificate();
 const OTHER = createCertificate();
-const ENCRYPTED = generateKeyPairSync('ec', {
-  namedCurve: 'P-256', publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' },
-}).privateKey;
+const ENCRYPTED = createEncryptedKey();
 const REQUEST = '-----BEGIN CERTIFICATE REQUEST-----\nAA==\n-----END CERTIFICATE REQUEST-----\n';
 const BROKEN_KEY = '-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n';
 

@@ -1,4 +1,5 @@
 /** The catalog behind a real listener, on a store in memory or on disk. */
+import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { systemClock } from '../../src/base/clock.ts';
@@ -30,6 +31,7 @@ export type BookServer = {
   ask(
     method: string, path: string, body?: string | Buffer, headers?: Record<string, string>,
   ): Promise<Answer>;
+  edit(id: string, changes: object): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -63,6 +65,11 @@ export async function startBookServer(options: {
   return {
     url: `http://127.0.0.1:${port}`, port, store, catalog, routes, close,
     ask: (method, path, body = '', headers = {}) => ask(port, method, path, body, headers),
+    async edit(id, changes) {
+      const { status, text } = await ask(port, 'PATCH', `/api/books/${id}`,
+        JSON.stringify(changes), { 'Content-Type': 'application/merge-patch+json' });
+      assert.equal(status, 200, text);
+    },
   };
 }
 

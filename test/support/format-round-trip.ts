@@ -48,7 +48,7 @@ export function importBook(body: JsonObject): JsonObject {
 /** What a format has to give back of a book, where white space is folded. */
 export function comparable(book: JsonObject): JsonObject {
   const { id, createdAt, updatedAt, metadata, ...members } = book;
-  return fold({ authors: [], ...members }) as JsonObject;
+  return foldSpace({ authors: [], ...members }) as JsonObject;
 }
 
 /** JSON-LD has the position in the first series, and of the reading what a review says. */
@@ -70,9 +70,9 @@ export function withoutSpace(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
-function fold(value: unknown): unknown {
+export function foldSpace(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/\s+/g, ' ').trim();
-  if (Array.isArray(value)) return value.map(fold);
+  if (Array.isArray(value)) return value.map(foldSpace);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fold(item)]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, foldSpace(item)]));
 }

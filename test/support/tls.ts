@@ -39,6 +39,13 @@ export function createCertificate(
   };
 }
 
+export function createEncryptedKey(): string {
+  return generateKeyPairSync('ec', {
+    namedCurve: 'P-256', publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' },
+  }).privateKey;
+}
+
 function subjectAltName(names: readonly string[]): Buffer {
   const entries = names.map((name) =>
     isIP(name) === 0 ? der(0x82, text(name)) : der(0x87, addressBytes(name)));

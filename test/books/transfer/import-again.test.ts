@@ -225,7 +225,7 @@ for (const [format, match, createFile] of SAID) {
       (await importFile(file, query + more)).results.map(({ status }) => status);
     assert.deepEqual(await statusesOf(createFile('First', 'P')), ['imported', 'imported']);
     const [{ id }] = JSON.parse(await readBooks());
-    await edit(id, { title: 'Mine', subtitle: 'mine', publisher: null });
+    await server.edit(id, { title: 'Mine', subtitle: 'mine', publisher: null });
     const edited = await readBooks();
     for (const more of ['&dryRun=true', '']) {
       assert.deepEqual(await statusesOf(createFile('First', 'P'), more),
@@ -239,7 +239,7 @@ for (const [format, match, createFile] of SAID) {
     assert.deepEqual(await readFirst(), ['Mine', 'mine', hasPublisher ? 'Q' : undefined]);
     assert.deepEqual(await statusesOf(createFile('Second', 'Q')), ['updated', 'unchanged']);
     assert.deepEqual(await readFirst(), ['Second', 'mine', hasPublisher ? 'Q' : undefined]);
-    await edit(id, { title: 'Mine' });
+    await server.edit(id, { title: 'Mine' });
     assert.deepEqual(await statusesOf(createFile('Second', 'Q'), '&onMatch=replace'),
       ['replaced', 'unchanged']);
     assert.deepEqual(await readFirst(), ['Second', undefined, hasPublisher ? 'Q' : undefined]);
@@ -256,7 +256,8 @@ test('members of the reading count one by one: what was edited here stays', asyn
   const first = { status: 'reading', rating: 3, shelves: ['own', 'lent'], startedOn: '2024-02' };
   await importReading(first);
   const [{ id }] = JSON.parse(await readBooks());
-  await edit(id, { reading: { rating: 5, review: 'Mine.', shelves: ['mine'], startedOn: null } });
+  const reading = { rating: 5, review: 'Mine.', shelves: ['mine'], startedOn: null };
+  await server.edit(id, { reading });
   const mine = { status: 'reading', rating: 5, shelves: ['mine'], review: 'Mine.' };
   assert.equal(await importReading(first), 'unchanged');
   assert.deepEqual(await readReading(), mine);
@@ -295,7 +296,7 @@ test('where nothing is known of what a source said, it counts as said anew', asy
   const file = 'title,isbn\nFirst,9780439023481\n';
   const titleAfter = async (query: string): Promise<unknown> => {
     const [{ id }] = JSON.parse(await readBooks());
-    await edit(id, { title: 'Mine' });
+    await server.edit(id, { title: 'Mine' });
     await importFile(file, query);
     return JSON.parse(await readBooks())[0].title;
   };
@@ -303,16 +304,16 @@ test('where nothing is known of what a source said, it counts as said anew', asy
   assert.equal(await titleAfter('?format=csv&match=isbn'), 'First');
   assert.equal(await titleAfter('?format=csv&match=isbn'), 'Mine');
   const [{ id }] = JSON.parse(await readBooks());
-  await edit(id, { metadata: null });
+  await server.edit(id, { metadata: null });
   assert.equal(await titleAfter('?format=csv&match=isbn'), 'First');
   // What a caller has there stays.
-  await edit(id, { metadata: { 'x-hookshelf': 'mine' } });
+  await server.edit(id, { metadata: { 'x-hookshelf': 'mine' } });
   assert.equal(await titleAfter('?format=csv&match=isbn'), 'First');
   assert.deepEqual(JSON.parse(await readBooks())[0].metadata,
     { 'x-hookshelf': 'mine', 'source': { here: { members: { title: 'Mine' } } } });
   // In metadata that are full nothing is remembered, and nothing kept: so nothing is replaced.
-  await edit(id, { metadata: null });
-  await edit(id, { metadata: { full: 'x'.repeat(16_384 - 11) } });
+  await server.edit(id, { metadata: null });
+  await server.edit(id, { metadata: { full: 'x'.repeat(16_384 - 11) } });
   assert.equal(await titleAfter('?format=csv&match=isbn'), 'Mine');
   const { count } = await importFile(file, '?format=csv&match=isbn');
   assert.deepEqual([count['unchanged'], count['keptMembers']], [1, { title: 1 }]);
@@ -381,12 +382,6 @@ test('what a fill that adds something passes over of a table, a later import tak
 function omitDigests({ metadata = {}, ...book }: Line): Line {
   const { 'x-hookshelf': _, ...others } = metadata as Line;
   return { ...book, metadata: others };
-}
-
-async function edit(id: string, changes: object): Promise<void> {
-  const { status, text } = await server.ask('PATCH', `/api/books/${id}`, JSON.stringify(changes),
-    { 'Content-Type': 'application/merge-patch+json' });
-  assert.equal(status, 200, text);
 }
 
 /** Title, subtitle and publisher of the first book. */

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../../src/base/schema.ts';
 import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { startBookServer } from '../../support/book-server.ts';
 import type { BookServer } from '../../support/book-server.ts';
-import { namedInJsonld } from '../../support/format-round-trip.ts';
+import { foldSpace, namedInJsonld } from '../../support/format-round-trip.ts';
 import { hostileBook } from '../../support/hostile-books.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
@@ -64,13 +64,6 @@ function comparable(book: JsonObject, format: string): unknown {
   const { id, createdAt, updatedAt, metadata, ...allMembers } = book;
   const members = format === 'jsonld' ? namedInJsonld(allMembers) : allMembers;
   return FOLDING_FORMATS.includes(format) ? foldSpace(members) : members;
-}
-
-function foldSpace(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(/\s+/g, ' ').trim();
-  if (Array.isArray(value)) return value.map(foldSpace);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, foldSpace(item)]));
 }
 
 for (const { name: format } of WRITTEN_FORMATS) {

@@ -145,7 +145,7 @@ test('a file of our own without ids keeps what a program has said, as another pr
   async () => {
     await importFile('librarything', LIBRARYTHING);
     const [stored] = JSON.parse(await readBooks());
-    await edit(stored.id, { reading: { shelves: ['Favorites', 'mine'] } });
+    await server.edit(stored.id, { reading: { shelves: ['Favorites', 'mine'] } });
     const files = [
       ['csv', `title,authors,isbn,keywords,reading.shelves,reading.rating\n`
         + `A,Ursula K. Le Guin,${ISBN},SF; own,lent,4.5\n`],
@@ -234,7 +234,7 @@ test('a lower count of readings of another program does not replace a higher', a
 test('a start that somebody set here stays, and a source may correct its own dates', async () => {
   await importFile('librarything', withDates('', '2021-06-01'));
   const { id } = await readBook();
-  await edit(id, { reading: { startedOn: '2021-05-20' } });
+  await server.edit(id, { reading: { startedOn: '2021-05-20' } });
   await importFile('librarything', withDates('', '2021-05-30'));
   await importFile('librarything', withDates('', '2021-06-02'));
   const { reading } = await readBook();
@@ -267,7 +267,7 @@ test('a fill gives a book that is not read yet no date on which it was finished'
   assert.deepEqual(reading, { status: 'reading', rating: 4 });
   assert.deepEqual(source.storygraph.members,
     { 'reading.status': 'read', 'reading.finishedOn': '2023-05-20' });
-  await edit(JSON.parse(text).id, { reading: { status: null } });
+  await server.edit(JSON.parse(text).id, { reading: { status: null } });
   await importFile('storygraph', file, '&onMatch=fill');
   assert.deepEqual((await readBook()).reading,
     { status: 'read', rating: 4, finishedOn: '2023-05-20' });
@@ -424,7 +424,7 @@ test('what was set here and an import replaces is kept beside the sources', asyn
   const stored = await readBooks();
   assert.equal((await importFile('librarything', LIBRARYTHING)).count['unchanged'], 1);
   assert.equal(await readBooks(), stored);
-  await edit(id, { reading: { review: 'Edited.' } });
+  await server.edit(id, { reading: { review: 'Edited.' } });
   await importFile('storygraph', storygraphFile({ review: 'Still great.' }));
   const { here, librarything } = (await readBook()).metadata.source;
   assert.equal(here.members['reading.review'], 'Edited.');
@@ -451,7 +451,7 @@ test('a column of a table of our own that was edited here is kept beside, or sta
     assert.deepEqual(first.count['replacedMembers'], { 'metadata.Shelf': 1 }, format);
     assert.deepEqual(first.metadata, { Shelf: 'one', Own: 'x', Note: 'n' });
     assert.deepEqual(first.here, { 'metadata.Shelf': 'cellar' });
-    await edit(id, { metadata: { Shelf: 'attic' } });
+    await server.edit(id, { metadata: { Shelf: 'attic' } });
     assert.equal((await importAgain('one', 'n')).count['unchanged'], 1);
     const second = await importAgain('one', 'm');
     assert.equal(second.count['replacedMembers'], undefined);
@@ -468,7 +468,7 @@ test('a file with the ids of the books sets the columns that were edited here', 
   const record = { title: 'A', isbn: ISBN, metadata: { Shelf: 'one', Note: 'n' } };
   await importFile('json', JSON.stringify([record]));
   const { id } = await readBook();
-  await edit(id, { metadata: { Shelf: 'attic' } });
+  await server.edit(id, { metadata: { Shelf: 'attic' } });
   await importFile('json', JSON.stringify([{ ...record, id, metadata: { Shelf: 'one' } }]));
   const { metadata } = await readBook();
   assert.deepEqual([metadata.Shelf, metadata.Note, metadata.source], ['one', 'n', undefined]);
@@ -502,7 +502,7 @@ test('keywords and shelves that were added here stay when a source changes its o
     .replace('sf, gender', tags).replace('Favorites', shelves);
   await importFile('librarything', createFile('sf, gender', 'ya, 2012'));
   const [{ id }] = JSON.parse(await readBooks());
-  await edit(id, {
+  await server.edit(id, {
     keywords: ['sf', 'gender', 'MINE'], reading: { shelves: ['ya', '2012', 'mine'] },
   });
   const { count } = await importFile('librarything', createFile('sf, new', 'ya, favorites'));
@@ -515,7 +515,7 @@ test('keywords and shelves that were added here stay when a source changes its o
   assert.deepEqual((await readBook()).keywords, ['sf', 'MINE']);
   assert.deepEqual((await readBook()).reading.shelves, ['ya', 'Mine']);
   // A list that was changed otherwise is the source's again, and is kept.
-  await edit(id, { keywords: ['MINE'] });
+  await server.edit(id, { keywords: ['MINE'] });
   await importFile('librarything', createFile('new', 'ya'));
   assert.deepEqual((await readBook()).keywords, ['new']);
   assert.deepEqual((await readBook()).metadata.source.here.members.keywords, ['MINE']);
@@ -530,11 +530,11 @@ test('shelves that were inserted here among those of a source stay, too', async 
     [['ya', 'a', 'b', 'c', '2012'], ['a', 'b', 'c']],
   ] as const) {
     await importFile('librarything', createFile('ya, 2012'));
-    await edit(id, { reading: { shelves: inserted } });
+    await server.edit(id, { reading: { shelves: inserted } });
     const { count } = await importFile('librarything', createFile('ya, new'));
     assert.deepEqual([(await readBook()).reading.shelves, count['replacedMembers']],
       [['ya', 'new', ...added], undefined]);
-    await edit(id, { reading: { shelves: ['ya', 'new'] } });
+    await server.edit(id, { reading: { shelves: ['ya', 'new'] } });
   }
 });
 
@@ -604,12 +604,6 @@ async function importFile(
     { 'Content-Type': 'text/csv' });
   assert.equal(status, 200, text);
   return { count: JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') };
-}
-
-async function edit(id: string, changes: object): Promise<void> {
-  const { status, text } = await server.ask('PATCH', `/api/books/${id}`, JSON.stringify(changes),
-    { 'Content-Type': 'application/merge-patch+json' });
-  assert.equal(status, 200, text);
 }
 
 async function readBooks(): Promise<string> {

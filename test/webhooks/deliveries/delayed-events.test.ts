@@ -46,12 +46,6 @@ async function listDeliveries(simulation: Simulation): Promise<Delivery[]> {
     .filter((delivery) => delivery !== undefined);
 }
 
-async function assertReconciled(simulation: Simulation): Promise<void> {
-  const { isReconciled, problems } =
-    await simulation.run(simulation.webhooks.deliveries.reconcile());
-  assert.deepEqual([problems, isReconciled], [[], true]);
-}
-
 async function open(options: SimulationOptions = {}): Promise<Simulation> {
   const simulation = new Simulation(options);
   await simulation.addHook('there');
@@ -75,7 +69,7 @@ for (const delayMs of [1, 1000, HOUR_MS, 365 * DAY_MS]) {
     const { eventId, createdAt, queuedAt, status } = delivery ?? {};
     const beginAt = formatTimestamp(startMs + delayMs);
     assert.deepEqual([eventId, createdAt, queuedAt, status], [id, beginAt, beginAt, 'delivered']);
-    await assertReconciled(simulation);
+    await simulation.assertReconciled();
   });
 }
 
@@ -100,7 +94,7 @@ test('who hears it is decided when it begins, by triggers, conditions and switch
   await simulation.clock.advance(HOUR_MS + 1000);
   assert.deepEqual(simulation.requests.map(({ host }) => host).sort(),
     ['changed', 'late', 'picky', 'there']);
-  await assertReconciled(simulation);
+  await simulation.assertReconciled();
 });
 
 for (const [keep, left] of [['heard', 0], ['all', 1]] as const) {
@@ -139,7 +133,7 @@ test('very many webhooks get it in steps, with its time as their place', async (
   const receivers = simulation.store.collection('event-receivers').findBytes(id)?.toString() ?? '';
   assert.deepEqual(JSON.parse(receivers).deliveries, deliveries.map((made) => made.identifier));
   assert.equal(new Set(simulation.requests.map(({ host }) => host)).size, 301);
-  await assertReconciled(simulation);
+  await simulation.assertReconciled();
 });
 
 test('one whose time passes while no process is there begins at the next start', async () => {
@@ -153,7 +147,7 @@ test('one whose time passes while no process is there begins at the next start',
   assert.deepEqual(simulation.requests.map(({ body }) => body), ['"first"']);
   await simulation.clock.advance(HOUR_MS);
   assert.deepEqual(simulation.requests.map(({ body }) => body), ['"first"', '"second"']);
-  await assertReconciled(simulation);
+  await simulation.assertReconciled();
 });
 
 test('a clock that is set back lengthens no wait, and one that is set on ends it', async () => {
@@ -244,7 +238,7 @@ test('delayed events count in the queue, and begin although it is full', async (
   await simulation.addHook('there', { triggerEvent: '*' });
   await simulation.clock.advance(HOUR_MS + 1000);
   assert.deepEqual(countRecords(simulation), [2, 0, 4, 2, 0]);
-  await assertReconciled(simulation);
+  await simulation.assertReconciled();
 });
 
 for (const [title, isApart] of [

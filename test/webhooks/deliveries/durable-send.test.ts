@@ -25,12 +25,6 @@ async function send(
   return { id: delivery.identifier, eventId: delivery.eventId ?? '' };
 }
 
-async function assertReconciled(simulation: Simulation): Promise<void> {
-  const { isReconciled, problems } =
-    await simulation.run(simulation.webhooks.deliveries.reconcile());
-  assert.deepEqual([problems, isReconciled], [[], true]);
-}
-
 async function open(options: SimulationOptions = {}): Promise<[Simulation, string]> {
   const simulation = new Simulation(options);
   return [simulation, await simulation.addHook('there', { triggerEvent: 'other' })];
@@ -53,7 +47,7 @@ test('it goes to this webhook alone, whatever that hears, and again until it arr
   assert.deepEqual(simulation.requests.map(({ host, body }) => [host, body]),
     [['there', '{"n":1}'], ['there', '{"n":1}']]);
   assert.equal(simulation.delivery(id)?.status, 'delivered');
-  await assertReconciled(simulation);
+  await simulation.assertReconciled();
 });
 
 test('a disabled webhook gets it when it is enabled', async () => {
@@ -100,7 +94,7 @@ test('a delayed one waits with its time, through a start, and holds back nobody'
   await simulation.clock.advance(HOUR_MS);
   assert.deepEqual(simulation.requests.map(({ body }) => body), ['"now"', '"soon"', '"later"']);
   assert.equal(simulation.requests.at(-1)?.atMs, startMs + HOUR_MS);
-  await assertReconciled(simulation);
+  await simulation.assertReconciled();
 });
 
 test('a delayed one is cancelled with its event, until it begins', async () => {
@@ -110,7 +104,7 @@ test('a delayed one is cancelled with its event, until it begins', async () => {
   await simulation.run(deliveries.cancelEvent(eventId));
   assert.equal(simulation.store.collection('events').size, 0);
   assert.equal(simulation.delivery(id), undefined);
-  await assertReconciled(simulation);
+  await simulation.assertReconciled();
   const refused = (thrown: unknown): boolean =>
     thrown instanceof AppError && thrown.code === 'conflict';
   simulation.targets.set('there', DOWN);
@@ -131,7 +125,7 @@ test('a delayed one is cancelled with its event, until it begins', async () => {
   const cancelled = await send(simulation, webhook, {}, { delayMs: HOUR_MS });
   await simulation.run(deliveries.cancel(cancelled.id));
   await assert.rejects(simulation.run(deliveries.cancelEvent(cancelled.eventId)), refused);
-  await assertReconciled(simulation);
+  await simulation.assertReconciled();
 });
 
 test('one whose cancellation is still being written at its time is not sent', async () => {
@@ -146,7 +140,7 @@ test('one whose cancellation is still being written at its time is not sent', as
   await simulation.clock.advance(HOUR_MS);
   assert.equal(simulation.requests.length, 0);
   assert.equal(simulation.delivery(id), undefined);
-  await assertReconciled(simulation);
+  await simulation.assertReconciled();
 });
 
 test('a delayed one of a webhook that is removed is cancelled', async () => {

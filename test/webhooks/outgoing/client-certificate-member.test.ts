@@ -1,9 +1,8 @@
 /** The member `clientCertificate` over the API: checked when saved, shown without PEM, and used. */
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { answer, clientNameOf, startServer } from '../../support/servers.ts';
-import { createCertificate } from '../../support/tls.ts';
+import { createCertificate, createEncryptedKey } from '../../support/tls.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import { assertRefused, startRelay, startRelayFor, type Answer, type Relay } from '../relay.ts';
 
@@ -73,16 +72,12 @@ test('a chain, CR LF line ends and text between blocks are taken, and blocks kep
     { certificate: certificate + OTHER.cert, privateKey }, text);
 });
 
-const encryptedKey = generateKeyPairSync('ec', {
-  namedCurve: 'P-256', publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' },
-}).privateKey;
 const REFUSALS: readonly [string, object, string, RegExp][] = [
   ['a key of another certificate', { certificate, privateKey: OTHER.key }, '/privateKey',
     /not the key of the certificate/],
   ['a chain that begins with an issuer', { certificate: OTHER.cert + certificate, privateKey },
     '/privateKey', /the first certificate must be its own/],
-  ['an encrypted key', { certificate, privateKey: encryptedKey }, '/privateKey',
+  ['an encrypted key', { certificate, privateKey: createEncryptedKey() }, '/privateKey',
     /is encrypted.*openssl pkey -in key.pem -out plain-key.pem$/],
   ['an encrypted key of the old form', {
     certificate, privateKey: '-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAA==\n'

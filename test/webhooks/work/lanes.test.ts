@@ -5,6 +5,7 @@ import { Scheduler } from '../../../src/webhooks/work/scheduler.ts';
 import { someOf } from '../../support/long.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { below, createRandom } from '../../support/random.ts';
+import { startAll } from './task-stubs.ts';
 
 const QUEUE = { key: 'queue', target: 'host', mayStart: true };
 
@@ -19,14 +20,6 @@ function createScheduler(clock: ManualClock, runningPerQueueMax = 8): Scheduler 
   scheduler.add('!', { ...QUEUE, key: 'first' }, 0);
   for (const task of startAll(scheduler)) finish(scheduler, task);
   return scheduler;
-}
-
-function startAll(scheduler: Scheduler): RunningTask[] {
-  const running: RunningTask[] = [];
-  for (let next = scheduler.startNext(); next !== null; next = scheduler.startNext()) {
-    running.push(next);
-  }
-  return running;
 }
 
 function finish(scheduler: Scheduler, task: RunningTask, dueAtMs: number | null = null): void {

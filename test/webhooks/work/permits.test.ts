@@ -6,6 +6,7 @@ import type {
 } from '../../../src/webhooks/work/task.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { below, createRandom } from '../../support/random.ts';
+import { startAll } from './task-stubs.ts';
 
 function createScheduler(
   runningMax: number, runningPerQueueMax: number, clock = new ManualClock(),
@@ -22,14 +23,6 @@ function fill(scheduler: Scheduler, queue: TaskQueue, prefix: string, count: num
   for (let index = 0; index < count; index += 1) {
     add(scheduler, queue, `${prefix}-${String(index).padStart(4, '0')}`);
   }
-}
-
-function startAll(scheduler: Scheduler): RunningTask[] {
-  const running: RunningTask[] = [];
-  for (let next = scheduler.startNext(); next !== null; next = scheduler.startNext()) {
-    running.push(next);
-  }
-  return running;
 }
 
 type Ending = Responsiveness | 'slow' | null;

@@ -1,5 +1,7 @@
-/** The part of an attempter that says which tasks there are, for tests that add them. */
+/** Tasks for tests: the part of an attempter that says which there are, and a start of all. */
 import type { Attempter } from '../../../src/webhooks/work/queue-worker.ts';
+import type { Scheduler } from '../../../src/webhooks/work/scheduler.ts';
+import type { RunningTask } from '../../../src/webhooks/work/task.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 
 type TaskStubs = Pick<Attempter<string, unknown>,
@@ -20,4 +22,12 @@ export function createTaskStubs(findDueMs: (id: string) => number | null): TaskS
     placeTask: ({ item }) => ({ key: item, order: {} }),
     describeQueue: (key) => ({ key, target: key, mayStart: true }),
   };
+}
+
+export function startAll(scheduler: Scheduler): RunningTask[] {
+  const running: RunningTask[] = [];
+  for (let next = scheduler.startNext(); next !== null; next = scheduler.startNext()) {
+    running.push(next);
+  }
+  return running;
 }

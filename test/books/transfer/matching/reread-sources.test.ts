@@ -83,7 +83,7 @@ test('what a book has stays, and the field of another value with it', async () =
     title: 'Mort!', datePublished: '1988', publisher: 'Mine',
     reading: { review: 'Mine.', startedOn: '2021', rating: 4 },
   };
-  await edit(id, mine);
+  await server.edit(id, mine);
   assert.equal((await reread())['updated'], 1);
   const [book = {}] = await readBooks();
   const { title, datePublished, publisher, series, reading, metadata } = book;
@@ -255,12 +255,6 @@ async function reread(query = ''): Promise<JsonObject> {
 async function importFile(format: string, file: string): Promise<JsonObject> {
   const { text } = await server.ask('POST', `/api/books/import?format=${format}`, file);
   return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
-}
-
-async function edit(id: string, changes: object): Promise<void> {
-  const { status, text } = await server.ask('PATCH', `/api/books/${id}`, JSON.stringify(changes),
-    { 'Content-Type': 'application/merge-patch+json' });
-  assert.equal(status, 200, text);
 }
 
 async function readBooks(): Promise<readonly JsonObject[]> {

@@ -30,11 +30,6 @@ async function place(
   return { simulation, hook, id };
 }
 
-function isEnabled({ webhooks }: Simulation, hook: string): boolean {
-  const shown = webhooks.resources.outgoing.find(hook);
-  return JSON.parse(shown?.bytes.toString() ?? '{}').enabled;
-}
-
 function storedPeriod({ store }: Simulation, hook: string): FailurePeriod | null {
   const bytes = store.collection('webhook-health').find(hook)?.bytes;
   return bytes === undefined ? null : decodeHealth(bytes).health.failurePeriod;
@@ -43,7 +38,7 @@ function storedPeriod({ store }: Simulation, hook: string): FailurePeriod | null
 /** Minutes from now until the hook is disabled; null when it is not within three hours. */
 async function minutesUntilDisabled(simulation: Simulation, hook: string): Promise<number | null> {
   for (let minutes = 0; minutes <= 3 * 60; minutes += 1) {
-    if (!isEnabled(simulation, hook)) return minutes;
+    if (!simulation.isEnabled(hook)) return minutes;
     await simulation.clock.advance(MINUTE_MS);
   }
   return null;
@@ -59,7 +54,7 @@ for (const [title, behaviour] of [
     assert.equal(simulation.requestsOf(id).length, 7);
     assert.equal(simulation.delivery(id)?.status, 'pending');
     assert.equal(simulation.delivery(id)?.attempts.length, 7);
-    assert.ok(isEnabled(simulation, common));
+    assert.ok(simulation.isEnabled(common));
     const warnings = simulation.logLines.filter((line) => line.includes('was disabled'));
     assert.equal(warnings.length, 1);
     assert.ok(warnings[0]?.includes(hook) && warnings[0].includes('disableAfterHours'));
@@ -90,7 +85,7 @@ test('a lease that ends before the transaction runs again disables nothing, sile
     return transact.call(store, prepare) as never;
   };
   await simulation.clock.advance(71 * MINUTE_MS);
-  assert.deepEqual([lease.isHeldNow, isEnabled(simulation, hook)], [false, true]);
+  assert.deepEqual([lease.isHeldNow, simulation.isEnabled(hook)], [false, true]);
   assert.deepEqual(simulation.logLines.filter((line) => line.includes('was disabled')), []);
 });
 
@@ -100,7 +95,7 @@ test('the time is known after a crash', async () => {
     await simulation.clock.advance(9.5 * MINUTE_MS);
     await simulation.crash();
   }
-  assert.ok(isEnabled(simulation, hook));
+  assert.ok(simulation.isEnabled(hook));
   assert.ok((await minutesUntilDisabled(simulation, hook) ?? Infinity) <= 15);
 });
 
@@ -115,7 +110,7 @@ test('a success begins anew, and so does any change by a person', async () => {
   simulation.targets.set('target', DOWN);
   await simulation.emit();
   await simulation.clock.advance(45 * MINUTE_MS);
-  assert.ok(isEnabled(simulation, hook));
+  assert.ok(simulation.isEnabled(hook));
   await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { headers: { a: 'b' } }));
   const minutes = await minutesUntilDisabled(simulation, hook) ?? 0;
   assert.ok(minutes >= 60 && minutes <= 71, String(minutes));
@@ -140,7 +135,7 @@ test('an attempt that began before a success, and failed after it, disables noth
   await simulation.clock.advance(MINUTE_MS);
   assert.equal(simulation.delivery(id)?.status, 'delivered');
   await simulation.clock.advance(10 * MINUTE_MS);
-  assert.ok(isEnabled(simulation, hook));
+  assert.ok(simulation.isEnabled(hook));
 });
 
 test('a longer or shorter time holds from the change on', async () => {

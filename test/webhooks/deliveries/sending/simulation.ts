@@ -2,6 +2,7 @@
  * The whole queue on a simulated clock, network and disk: weeks of schedule pass in milliseconds,
  * targets do as they are told, and a crash keeps what was committed and nothing else.
  */
+import assert from 'node:assert/strict';
 import { createIdSource } from '../../../../src/base/uuid.ts';
 import type { HttpRequest } from '../../../../src/client/http-client.ts';
 import { NetworkError } from '../../../../src/client/network-error.ts';
@@ -103,6 +104,16 @@ export class Simulation {
   delivery(id: string): Delivery | undefined {
     const bytes = this.store.collection('deliveries').find(id)?.bytes;
     return bytes === undefined ? undefined : decodeDelivery(bytes);
+  }
+
+  isEnabled(webhook: string): boolean {
+    const stored = this.webhooks.resources.outgoing.find(webhook);
+    return JSON.parse(stored?.bytes.toString() ?? '{}').enabled;
+  }
+
+  async assertReconciled(): Promise<void> {
+    const { isReconciled, problems } = await this.run(this.webhooks.deliveries.reconcile());
+    assert.deepEqual([problems, isReconciled], [[], true]);
   }
 
   requestsOf(id: string): readonly Request[] {

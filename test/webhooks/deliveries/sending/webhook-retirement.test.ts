@@ -13,11 +13,6 @@ import { DOWN, Simulation } from './simulation.ts';
 
 const GONE = { kind: 'answer', status: 410 } as const;
 
-function isEnabled({ webhooks }: Simulation, webhookId: string): boolean {
-  const stored = webhooks.resources.outgoing.find(webhookId);
-  return JSON.parse(stored?.bytes.toString() ?? '{}').enabled;
-}
-
 test('a lease that has ended retires no webhook, and writes no result', async () => {
   const store = createMemoryStore(webhookCollections);
   const item = createDelivery({
@@ -55,7 +50,7 @@ test('a 410 from the former URL of a webhook fails the asked delivery alone', as
   await simulation.run(outgoing.patch(webhookId, { targetUrl: 'http://present/' }));
   await simulation.clock.advance(1000);
   assert.deepEqual(ids.map((id) => simulation.delivery(id)?.status), ['failed', 'delivered']);
-  assert.ok(isEnabled(simulation, webhookId));
+  assert.ok(simulation.isEnabled(webhookId));
   assert.deepEqual(simulation.logLines.filter((line) => line.includes('was disabled')), []);
 });
 
@@ -73,5 +68,5 @@ test('a URL that changes while the deliveries fail saves those that have not', a
   const { failed, delivered, pending } = deliveries.totals();
   assert.ok(failed < 1000 && delivered > 100, `${failed} failed, ${delivered} were delivered`);
   assert.deepEqual([failed + delivered, pending], [1100, 0]);
-  assert.ok(isEnabled(simulation, webhookId));
+  assert.ok(simulation.isEnabled(webhookId));
 });

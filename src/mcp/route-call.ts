@@ -20,7 +20,7 @@ const PAGE_ITEMS = 20;
  * A longer page is not parsed, but asked for with fewer items: a result of 64 KiB cannot hold it,
  * and to parse 1,000 long books takes 100 ms.
  */
-const PAGE_BYTES_MAX = 1 << 20;
+const PAGE_BYTES_MAX = 256 * 1024;
 export const TEXT = { kind: 'string' } as const;
 const ADMIN = { access: 'admin' } as const;
 /** The instructions explain them once for all lists. */

@@ -22,7 +22,7 @@ const LIST: HttpRoute = {
 const ITEM = JSON.stringify('x'.repeat(2000));
 const ADMIN: ToolCaller = { mayCall: () => true, describeNeed: () => '' };
 
-test('a page above a megabyte is given up, and asked for with fewer items', async () => {
+test('a page of 2 MB is given up, and asked for with fewer items', async () => {
   const limits: number[] = [];
   const api: CallerApi = {
     async open({ path }) {

@@ -154,11 +154,12 @@ export function checkHoldsBackup(files: Files, directory: string): void {
 
 async function openDirectory(files: Files, from: string): Promise<BackupArchive> {
   checkHoldsBackup(files, from);
+  // Before the files: a server that stops meanwhile writes a later end.
+  const lockEnd = findJournalEnd(from, files);
   const names = listStateNames(await readStateInventory(files, from)).sort();
   const manifest = await findManifest(files, from);
   const sources = openFiles(files, from, names.map((name) => ({ name, bytes: null })), null);
-  const journalEnd = manifest === null ? findJournalEnd(from, files) : null;
-  return { ...sources, manifest, journalEnd };
+  return { ...sources, manifest, journalEnd: manifest === null ? lockEnd : null };
 }
 
 async function openTar(files: Files, path: string): Promise<BackupArchive> {

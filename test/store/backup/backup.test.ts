@@ -45,6 +45,25 @@ for (const name of ['copy', 'copy.tar']) {
     });
 }
 
+test('a directory is no damaged copy when its server writes and stops while it is opened',
+  async () => {
+    const root = createTemporaryFolder();
+    const data = join(root, 'data');
+    await fill(data, ['a']);
+    const stopping: Files = {
+      ...files,
+      openSync(path, mode) {
+        const descriptor = files.openSync(path, mode);
+        if (!path.endsWith('.jsonl')) return descriptor;
+        writeFileSync(join(data, 'lock'), '{"journal":{"generation":1,"sequence":9}}');
+        return descriptor;
+      },
+    };
+    const archive = await openArchive(stopping, data);
+    assert.equal(archive.journalEnd, null);
+    archive.close();
+  });
+
 test('a backup ends its journal where that was synced, though more is written', async () => {
   const root = createTemporaryFolder();
   const name = 'journal-000001.jsonl';

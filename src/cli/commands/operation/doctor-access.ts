@@ -154,9 +154,11 @@ export async function readStoredTokens(
   if (settings.store.url !== null) return null;
   const files = createNodeFiles();
   if (!files.existsSync(directory) || isReplicaDirectory(files, directory)) return [];
+  // Before the files: a server that stops meanwhile writes a later end.
+  const journalEnd = findJournalEnd(directory, files);
   const state = await recoverState({
     directory, files, specs: [TOKENS], skipsUnknownCollections: true,
   });
-  checkJournalEnd(state, findJournalEnd(directory, files));
+  checkJournalEnd(state, journalEnd);
   return [...state.collections.values()].flatMap(decodeTokens);
 }

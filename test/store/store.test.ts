@@ -58,7 +58,8 @@ test('a store that cannot be written tells the end of the journal that was known
     await store.close();
     files.disk.replace('/data/journal-000001.jsonl',
       Buffer.concat([files.disk.read('/data/journal-000001.jsonl'), Buffer.from('{"torn')]));
-    files.bytesMax = files.disk.bytesUsed;
+    files.bytesMax = files.disk.bytesUsed + 3;
+    const { paths } = files.disk;
     for (const journalEnd of [null, { generation: 1, sequence: 1 }]) {
       const readOnly = await openStore({
         directory: '/data', files, specs, logger: silentLogger, mayOnlyRead: true, journalEnd,
@@ -66,6 +67,7 @@ test('a store that cannot be written tells the end of the journal that was known
       await assert.rejects(readOnly.transact(putBook('b')), { code: 'storage_full' });
       await readOnly.close();
       assert.deepEqual(readOnly.journalEnd, journalEnd);
+      assert.deepEqual(files.disk.paths, paths, 'what did not fit is removed');
     }
   });
 

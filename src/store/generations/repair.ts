@@ -72,10 +72,16 @@ async function cutTornEnd(
   const temporaryPath = temporaryName(tornPath);
   if (files.existsSync(temporaryPath)) files.unlinkSync(temporaryPath);
   await withFile(files, path, 'append-existing', async (source) => {
-    await withFile(files, temporaryPath, 'create', async (target) => {
-      await copyRange(files, source, validEnd, size, target);
-      await files.datasync(target);
-    });
+    try {
+      await withFile(files, temporaryPath, 'create', async (target) => {
+        await copyRange(files, source, validEnd, size, target);
+        await files.datasync(target);
+      });
+    } catch (error) {
+      // A start that is refused leaves nothing, least of all on a full disk.
+      if (files.existsSync(temporaryPath)) removeLeftover(files, logger, temporaryPath);
+      throw error;
+    }
     files.renameSync(temporaryPath, tornPath);
     files.syncDirectorySync(directory);
     // `rewriteUnproven` syncs the journal before anything else is written to it. A crash before

@@ -80,11 +80,18 @@ test('the path follows the sender, and a secret that is lacking is given at the 
     await person.sees('Secret: it is empty.');
     await person.fill('textbox', 'Secret', 'whsec_of_stripe');
     await person.click('button', 'Save the secret');
-    await person.sees('It is set, and cannot be read again');
-    await person.find('button', 'Rotate the secret');
+    await person.sees('The secret, at Stripe: shown on the page of the endpoint');
+    await person.sees('It is set, and cannot be read again. Only Stripe makes another.');
+    await person.sees('Not confirmed by Stripe: answer within 20 s');
+    await person.find('link', 'Change the secret');
     await person.click('button', 'Send a test request');
     await person.sees('It was answered 200.');
     await person.find('link', 'See this request');
+    await person.click('link', 'Done');
+    await person.find('button', 'Turn off');
+    await person.sees('Rotate the secret', false);
+    await person.click('link', 'Deliveries');
+    await person.sees('What the action of an incoming one sends at once is of the kind “route”');
     await at.isClean();
   });
 

@@ -68,7 +68,8 @@ export const deliveriesScreen: Screen = {
       ],
       empty: callerSession.isCustomer
         ? ['Nothing was sent to you yet. An event that a webhook hears makes a delivery.', null]
-        : ['Nothing was sent yet. An event that a webhook hears makes a delivery:',
+        : ['No outgoing webhook has sent anything yet. What the action of an incoming one sends at '
+          + 'once is of the kind “route”. An event that a webhook hears makes a delivery:',
           'hookshelf event:emit --name order.created --payload \'{"id":1}\''],
       rules: {
         kind: (delivery, kind) => kind === 'all'

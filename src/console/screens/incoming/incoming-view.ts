@@ -24,6 +24,7 @@ import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-
 import type { SampleCall } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
 import type { StatisticsReport } from '../../../monitoring/monitoring-schema.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 import { INCOMING_MODEL, actionSection } from './incoming-forms.ts';
 import { secretForm, stepList } from './new-incoming.ts';
 
@@ -49,6 +50,8 @@ type IncomingView = {
   readonly webhook: IncomingWebhook; readonly path: string;
   readonly actions: ActionCatalog;
   readonly model: ModelSchema;
+  /** The sender who alone can make the secret; null: one is made here. */
+  readonly secretMaker: string | null;
   readonly traffic: IncomingTraffic;
   /** Fetches and shows the webhook again. */
   readonly refresh: () => Promise<void>;
@@ -81,11 +84,13 @@ export function openIncoming(
     repeatWhileSeen(refreshFacts), refreshOnChanges('requests', id, refreshFacts),
   ];
   const close = openView(container, async (refresh) => {
-    const [webhook, examples, actions, model, traffic] = await Promise.all([
+    const [webhook, examples, actions, model, presets, traffic] = await Promise.all([
       getJson<IncomingWebhook>(path), getJson<IncomingWebhookExamples>(`${path}/examples`),
-      ActionCatalog.load(), loadModel(INCOMING_MODEL), fetchTraffic(id),
+      ActionCatalog.load(), loadModel(INCOMING_MODEL),
+      getJson<readonly PresetDescription[]>('/api/verification-presets'), fetchTraffic(id),
     ]);
-    view = { webhook, path, actions, model, traffic, refresh };
+    const secretMaker = findSecretMaker(webhook, presets);
+    view = { webhook, path, actions, model, secretMaker, traffic, refresh };
     const test = testSection(view, examples, readFacts);
     if (!isNew) showFacts(view);
     const content = isNew ? renderTestStep(view, examples, test)
@@ -98,6 +103,15 @@ export function openIncoming(
   };
 }
 
+/** A scheme of one's own has the keys that it says. */
+function findSecretMaker(
+  { verification }: IncomingWebhook, presets: readonly PresetDescription[],
+): string | null {
+  const preset = verification?.scheme !== undefined ? undefined
+    : presets.find(({ name }) => name === verification?.preset);
+  return preset?.secretFrom === 'sender' ? preset.sender : null;
+}
+
 function renderTestStep(
   view: IncomingView, examples: IncomingWebhookExamples, test: HTMLElement,
 ): HTMLElement[] {
@@ -106,7 +120,8 @@ function renderTestStep(
     heading(`Test ${createWebhookLabel(webhook).title}`,
       linkButton('Done', ['incoming', webhook.identifier])),
     stepList(3), setupSection(view, examples, webhook.hasSecret
-      ? [rotateButton('incoming', webhook, view.refresh)] : []),
+      ? [view.secretMaker === null ? rotateButton('incoming', webhook, view.refresh)
+        : linkButton('Change the secret', ['incoming', webhook.identifier, 'edit'])] : []),
     test, h('p.hint', `It keeps ${INBOX_TEXTS[webhook.inbox]}; those that are rejected stand `,
       'among the requests until the server restarts. “Edit” changes what it keeps.'),
   ];
@@ -205,21 +220,26 @@ function setupSection(
   const secret = showNewSecret(view.webhook.identifier);
   const address = setup?.url ?? url;
   return h('section', h('h2', setup === null ? 'Call it at' : `Set up at ${setup.sender}`),
-    setup === null ? null : h('p', `The address, for: ${setup.pasteUrl}.`),
+    setup === null ? null : h('p', `The address, at ${setup.sender}: ${setup.pasteUrl}.`),
     codeBlock(address),
     LOOPBACK.test(address) ? h('p.hint', 'Only this computer can reach that address. For a sender '
       + 'elsewhere, set server.baseUri to the address by which others reach this service.') : null,
-    setup === null ? null : h('p', `The secret, for: ${setup.pasteSecret}.`),
+    setup === null ? null : h('p', `The secret, at ${setup.sender}: ${setup.pasteSecret}.`),
     secret ?? (setup !== null && h('div.record', {}, ...describeSecret(view),
       callerSession.may('admin') && h('div.actions', {}, ...secretButtons))),
-    setup?.unconfirmed == null ? null : h('p.hint', setup.unconfirmed),
+    setup?.unconfirmed == null ? null
+      : h('p.hint', `Not confirmed by ${setup.sender}: ${setup.unconfirmed}.`),
     curl === null ? null : h('details', h('summary', 'A call to copy'), codeBlock(curl)));
 }
 
-function describeSecret({ webhook: { hasSecret }, model, path, refresh }: IncomingView): Child[] {
+function describeSecret(
+  { webhook: { hasSecret }, model, path, secretMaker, refresh }: IncomingView,
+): Child[] {
   if (hasSecret) {
-    return [h('p.hint', 'It is set, and cannot be read again: one that is made here is shown '
-      + 'once. If you have lost it, rotate the secret.')];
+    return [h('p.hint', secretMaker === null
+      ? 'It is set, and cannot be read again: one that is made here is shown once. If you have '
+        + 'lost it, rotate the secret.'
+      : `It is set, and cannot be read again. Only ${secretMaker} makes another.`)];
   }
   return [h('p.hint', 'It has none yet, and every request is refused.'),
     callerSession.may('admin') && secretForm(model, path, refresh)];
@@ -272,7 +292,7 @@ async function findRequest(
 }
 
 function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {
-  const { webhook, path, refresh } = view;
+  const { webhook, path, secretMaker, refresh } = view;
   const { identifier, enabled } = webhook;
   const toggleEnabled = async (): Promise<void> => {
     await callApi('PATCH', path, { body: { enabled: !enabled } });
@@ -282,7 +302,7 @@ function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {
   return [
     linkButton('Edit', ['incoming', identifier, 'edit']),
     linkButton('Action and routes', ['incoming', identifier, 'routes']),
-    rotateButton('incoming', webhook, refresh),
+    ...secretMaker === null ? [rotateButton('incoming', webhook, refresh)] : [],
     asyncButton(enabled ? 'Turn off' : 'Turn on', toggleEnabled),
     asyncButton('Delete', () => deleteWebhook(container, 'incoming', identifier,
       createWebhookLabel(webhook).title, 'its sender will be answered 404'), 'danger'),

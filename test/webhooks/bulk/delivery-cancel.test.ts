@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { startHttpTarget } from '../../support/http-target.ts';
 import { until } from '../../support/until.ts';
 import { startRelay } from '../relay.ts';
 import { endedJob } from './ended-job.ts';
@@ -8,12 +9,14 @@ const EVENTS = 130;
 
 test('cancels many failed deliveries of one webhook, as a dry run has counted', async () => {
   const relay = await startRelay({ outgoing: { retrySchedule: [] } });
+  // It answers: between attempts at a target that is not there are pauses.
+  const target = await startHttpTarget();
   try {
     const count = async (query: string): Promise<number> => Number(
       (await relay.ask('GET', `/api/deliveries?limit=1&${query}`)).headers['x-total-count']);
     const addWebhook = async (name: string, triggerEvent: string): Promise<void> => {
       const { status, text } = await relay.ask('POST', '/api/outgoing-webhooks',
-        { name, triggerEvent, targetUrl: 'http://127.0.0.1:1/' });
+        { name, triggerEvent, targetUrl: `${target.url}/500` });
       assert.equal(status, 201, text);
     };
     await addWebhook('dead', 'order.paid');
@@ -35,6 +38,7 @@ test('cancels many failed deliveries of one webhook, as a dry run has counted', 
     assert.equal(await count('hook=other&status=failed'), 1);
   } finally {
     await relay.close();
+    target.close();
   }
 });
 

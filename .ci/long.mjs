@@ -15,6 +15,9 @@ const PARTS = {
   root: /\/root/,
   packaging: /e2e\/(binary|build|ci|container|installs|package)/,
   manual: /manual|docs|adnanh/,
+  'console-catalog': /console-(book|bulk|catalog|duplicates|reading)/,
+  'console-hooks':
+    /console-(actions|credentials|customer|deliveries|events|incoming|outgoing|requests|routes)/,
   console: /console/,
   nodes: /^test\/(nodes|store)\//,
   formats: /^test\/books\/transfer\//,

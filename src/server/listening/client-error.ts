@@ -40,7 +40,7 @@ export function rejectTunnel(socket: Duplex, clock: Clock, countRejection: Count
   socket.on('error', ignore);
   const problem = toProblem(new AppError('malformed', 'CONNECT is for proxies, and this is none'));
   countRejection('CONNECT', problem.status);
-  endConnection(socket, clock, encodeResponse(problem, createRequestId()));
+  endConnection(socket, clock, encodeResponse(problem));
 }
 
 // The peer has gone, or cannot read a response yet.
@@ -103,7 +103,8 @@ function createRequestId(): string {
   return loadCrypto().randomBytes(8).toString('hex');
 }
 
-function encodeResponse(problem: Problem, requestId: string): string {
+/** Encodes a response with a problem document, after which the connection is closed. */
+export function encodeResponse(problem: Problem, requestId = createRequestId()): string {
   const body = JSON.stringify(problem);
   return [
     `HTTP/1.1 ${problem.status} ${problem.title}`,

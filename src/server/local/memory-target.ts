@@ -3,14 +3,17 @@ import type { RequestListener } from 'node:http';
 import { Duplex } from 'node:stream';
 import { AppError } from '../../base/errors.ts';
 import { http } from '../../base/node-modules.ts';
-import { PROBLEM_MEDIA_TYPE, toProblem } from '../problem.ts';
+import { encodeResponse } from '../listening/client-error.ts';
+import { toProblem } from '../problem.ts';
 import type { ApiTarget } from './api-call.ts';
 
 export function createMemoryTarget(listener: RequestListener): ApiTarget {
   // No network, and no client but ourselves: no time limit applies.
   const server = http.createServer({ requestTimeout: 0, headersTimeout: 0 }, listener);
   // We send valid HTTP: only a head that is too long can fail.
-  server.on('clientError', (_error, socket) => socket.end(formatTooLarge()));
+  server.on('clientError', (_error, socket) => socket.end(encodeResponse(toProblem(
+    new AppError('headers_too_large',
+      'an identifier or the filters of the call are longer than 16 KiB')))));
   return {
     createConnection() {
       const [client, end] = [new DuplexEnd(), new DuplexEnd()];
@@ -20,14 +23,6 @@ export function createMemoryTarget(listener: RequestListener): ApiTarget {
       return client;
     },
   };
-}
-
-function formatTooLarge(): string {
-  const problem = toProblem(new AppError('headers_too_large',
-    'an identifier or the filters of the call are longer than 16 KiB'));
-  const body = JSON.stringify(problem);
-  return `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: ${PROBLEM_MEDIA_TYPE}\r\n`
-    + `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }
 
 /** One end of a connection in memory: the bytes that are written to it are read from the other. */

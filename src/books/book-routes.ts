@@ -4,20 +4,21 @@ import { AppError } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Schema } from '../base/schema.ts';
 import { ANY_TYPE } from '../server/accept.ts';
-import { checkNotCompressed, readMediaType, parseJsonBody } from '../server/exchange/read-body.ts';
+import { checkNotCompressed, parseJsonBody, readMediaType } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
 import {
   REPETITIONS_MAX, parseQuery, parseRepeatableQuery, readParameters, type readQuery,
 } from '../server/query.ts';
+import { createPrecondition } from '../resources/conditional-request.ts';
 import {
-  type IdempotencyKeys, IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce, type IdempotencyKeys,
 } from '../resources/idempotency-keys.ts';
 import {
-  JSON_OBJECT, TEXT, arraySchema, pagedListResponse, JSON_TYPE,
+  JSON_OBJECT, JSON_TYPE, TEXT, arraySchema, pagedListResponse,
 } from '../resources/route-specs.ts';
 import {
-  resourceRoutes, type RecordFormats, WRITE_CONDITIONS, createKeyParameter, recordResponse,
-  runWrite,
+  WRITE_CONDITIONS, createKeyParameter, recordResponse, resourceRoutes, runWrite,
+  type RecordFormats,
 } from '../resources/resource-routes.ts';
 import type {
   Exchange, HttpRoute, OtherMediaType, ParameterSpec, ResponseSpec,
@@ -27,6 +28,7 @@ import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
 import type { BookList } from './list/book-list.ts';
+import { mergeSchema } from './merge-books.ts';
 import { parseColumnMap } from './transfer/csv-columns.ts';
 import type { ImportBody } from './transfer/import.ts';
 import { FILE_TYPES, JSON_LINES_TYPES, FORMATS, WRITTEN_FORMATS } from './transfer/format-list.ts';
@@ -39,8 +41,6 @@ import {
 } from './query/query-parameters.ts';
 import { selectFormat } from './transfer/select-format.ts';
 import { parseFields, selectMembers } from './query/select-members.ts';
-import { createPrecondition } from '../resources/conditional-request.ts';
-import { mergeSchema } from './merge-books.ts';
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 

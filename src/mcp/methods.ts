@@ -140,7 +140,7 @@ function getPrompt({ params: { name, arguments: args = {} } }: MethodCall): Json
       ? 'there is no such prompt: prompts/list has all' : '`arguments` must be an object');
   }
   const wrong = prompt.arguments.find(({ name: key, required }) =>
-    typeof (args[key] ?? (required ? null : '')) !== 'string');
+    (required || args[key] != null) && typeof args[key] !== 'string');
   if (wrong !== undefined) return rpcError(INVALID_PARAMS, `\`${wrong.name}\` must be a text`);
   const text = prompt.text.replace(/\{(\w+)\}/g, (_, key: string) => String(args[key] ?? ''));
   return {

@@ -151,8 +151,10 @@ function buildCall(
     if (values.some((each) => Array.isArray(each) || isJsonObject(each))) {
       throw malformed(`\`${name}\` must be a ${kind}`);
     }
-    if (place === 'path') path = path.replace(`{${name}}`, encodeSegment(String(value)));
-    else for (const each of values) {
+    if (place === 'path') {
+      // Half a character, of which there is no encoding, becomes the replacement character.
+      path = path.replace(`{${name}}`, encodeURIComponent(String(value).toWellFormed()));
+    } else for (const each of values) {
       if (each !== null) query.append(name, String(each));
     }
   }
@@ -162,11 +164,6 @@ function buildCall(
     path: query.size === 0 ? path : `${path}?${query}`,
     ...route.body === undefined ? {} : { headers: { 'content-type': bodyType }, body: members },
   };
-}
-
-/** Half a character, of which there is no encoding, becomes the replacement character. */
-function encodeSegment(text: string): string {
-  return encodeURIComponent(text.toWellFormed());
 }
 
 /** The part of a route's row that describes its tool, with the defaults. */

@@ -124,8 +124,8 @@ export function makeDurableDirectory(files: Files, directory: string): void {
     if (parent !== directory) makeDurableDirectory(files, parent);
     files.makeDirectorySync(directory);
   }
-  // Who made it, as a start that was cut off, may not have synced its name. A parent that may not
-  // be read is one in which we cannot have made anything.
+  // A start that was cut off may have made the directory without syncing its name. We cannot have
+  // made anything in a parent that we may not read.
   try {
     files.syncDirectorySync(parent);
   } catch (error) {

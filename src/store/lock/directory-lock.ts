@@ -176,7 +176,7 @@ async function tryToWriteLock(
         },
       });
     }
-    // Who listens there has locked a file that was removed since, and lives.
+    // A process that listens there has locked a file that was removed since, and lives.
     if (await hasListener(getLivenessPath(path), files, false)) return null;
     // The file must not name the owner before us any more when our socket opens: a connection to it
     // would show that a killed process is alive.

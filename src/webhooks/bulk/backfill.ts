@@ -6,30 +6,30 @@
  */
 import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { deriveIds, timeOfUuidV7 } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
+import { delayedEventCollection } from '../deliveries/delayed-events.ts';
 import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { createDelivery } from '../deliveries/delivery.ts';
 import { addLateDeliveries } from '../deliveries/late-deliveries.ts';
 import {
   decodeEventHead, eventCollection, readPayloadBytes, readReceiverIds, type EventHead,
 } from '../deliveries/event-record.ts';
-import { type FanOuts, findFanOutWebhookIds } from '../deliveries/fan-out.ts';
+import { findFanOutWebhookIds, type FanOuts } from '../deliveries/fan-out.ts';
 import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
+import { isAboutWebhook } from '../deliveries/system-events.ts';
 import { eventFields } from '../events/event-fields.ts';
+import { Facts } from '../members/filters/facts.ts';
 import {
-  type OutgoingWebhookIndex, type ReadyOutgoingWebhook, createTriggerTest,
+  createTriggerTest, type OutgoingWebhookIndex, type ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
 import { createFieldTest, parseFilterBody } from '../records/fields.ts';
 import type { Scheduler } from '../work/scheduler.ts';
 import type { JobKind, RecordSelection } from './job-kind.ts';
 import { createSelection } from './record-selection.ts';
-import { parseJsonText } from '../../base/json/exact-parser.ts';
-import { Facts } from '../members/filters/facts.ts';
-import { delayedEventCollection } from '../deliveries/delayed-events.ts';
-import { isAboutWebhook } from '../deliveries/system-events.ts';
 
 export type BackfillWork = {
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;

@@ -73,7 +73,7 @@ export function listUnhealthyWebhooks(
 }
 
 export class HealthMonitor {
-  /** What became of the attempts of outgoing webhooks, and the totals of both directions. */
+  /** Counts the attempts of outgoing webhooks by their outcomes, and both directions in total. */
   readonly statistics: AttemptStatistics;
   readonly #context: RelayContext;
   readonly #monitored: MonitoredWebhooks;

@@ -92,9 +92,9 @@ export class RecordColumns<Item> {
   async #build(): Promise<void> {
     const collection = this.#collection;
     if (!this.#isFollowing) {
+      this.#isFollowing = true;
       collection.onChange(({ id, after }, slot) => this.#apply(slot, after, id));
     }
-    this.#isFollowing = true;
     await visitInSteps(collection, (record, slot) => {
       this.#apply(slot, record, collection.idAt(slot) ?? '');
       return 'parsed';

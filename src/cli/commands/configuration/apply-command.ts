@@ -7,7 +7,9 @@ import { DOCUMENT_BYTES_MAX } from '../../../base/files/bounded-read.ts';
 import { listObjects } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
+import { escapeControls } from '../../../base/text/printable.ts';
 import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
+import type { Io, Terminal } from '../../terminal/process-io.ts';
 import { toKeepValues } from '../../../webhooks/configuration/keepable-members.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -20,8 +22,6 @@ import {
   carryOut, checkLosses, fetchPlan, listLosses, printPlan, type ApplyRequest, type PrintedPlan,
 } from './apply-plan.ts';
 import type { ResolvedDocument } from './references.ts';
-import { escapeControls } from '../../../base/text/printable.ts';
-import type { Io, Terminal } from '../../terminal/process-io.ts';
 
 /** Resolves with the exit code: 1 after a no; 3 of a dry run that finds something to change. */
 export async function applyFile(context: CommandContext): Promise<number> {

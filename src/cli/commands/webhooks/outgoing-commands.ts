@@ -1,32 +1,32 @@
 /**
- * Changes that only outgoing webhooks have (for others see webhook-changes.ts), and the commands
- * `outgoingwebhook:send` and `backfill`.
+ * Changes that only outgoing webhooks have (for others see webhook-changes.ts), likely slips in
+ * them, and the commands `outgoingwebhook:send` and `backfill`.
  */
 import { TOKEN_LIST_PATH } from '../../../access/token-resource.ts';
 import { AppError } from '../../../base/errors.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
+import type { JsonPath } from '../../../base/json/path.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { bookSchema } from '../../../books/book.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
 import { readMembers, readTextMembers } from '../option-members.ts';
 import { fetchAll, formatValue, requestObject, resolvePath } from '../resource-commands.ts';
+import {
+  CATALOG_EVENTS, describeForeignName, isSystemEventName,
+} from '../../../webhooks/actions/event-name.ts';
 import { deliveryResource } from '../../../webhooks/deliveries/delivery-resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { sendingSchema } from '../../../webhooks/outgoing/send-options.ts';
 import { isStandardSecret } from '../../../webhooks/outgoing/outgoing-signature.ts';
+import { parseTemplate } from '../../../webhooks/outgoing/payload-template.ts';
 import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-member.ts';
+import { listWebhookTriggers } from '../../../webhooks/outgoing/token-holders.ts';
 import { describeSight, noteUnconditional } from '../operation/bound-tokens.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { DUE_DELIVERIES, runBulkAction } from './job-commands.ts';
 import { describeWait } from './request-and-delivery.ts';
 import type { WebhookKind } from './webhook-changes.ts';
-import type { JsonPath } from '../../../base/json/path.ts';
-import { bookSchema } from '../../../books/book.ts';
-import {
-  CATALOG_EVENTS, describeForeignName, isSystemEventName,
-} from '../../../webhooks/actions/event-name.ts';
-import { parseTemplate } from '../../../webhooks/outgoing/payload-template.ts';
-import { listWebhookTriggers } from '../../../webhooks/outgoing/token-holders.ts';
 
 export const OUTGOING: WebhookKind = {
   resource: outgoingResource,

@@ -161,7 +161,7 @@ class BookImportForm {
       createField('all-types', 'Take articles and records of other types for books too',
         this.#hasAllTypes),
       createField('dry', 'Only check it: store nothing', this.#isDry));
-    // What is offered at the end is an import by the same fields.
+    // The button at the end imports by the same fields.
     const importFile = (): Promise<void> =>
       runInert([fields, this.#preview.element], () => this.#import());
     this.element = asyncForm(button, importFile, fields,
@@ -256,7 +256,7 @@ class BookImportForm {
     try {
       // The mode is not set before.
       await this.#looking;
-      // What would happen is over.
+      // The preview tells what an import would do, which now happens.
       if (!isDry) this.#preview.hideRecords();
       const query = { ...this.#createQuery(), dryRun: isDry ? 'true' : '' };
       stopCounting = await countRecords(records, isDry ? 'checked' : 'stored');

@@ -51,6 +51,13 @@ async function press(name: string, times: number): Promise<void> {
     for (let pressed = 0; pressed < ${times}; pressed += 1) button.click();`);
 }
 
+/** Presses as `press` does, and holds the answers from now on; one request alone is made. */
+async function pressHeld(name: string, times: number): Promise<void> {
+  await at.browser.evaluate(HOLD_REQUESTS);
+  await press(name, times);
+  await at.person.gives(HELD, 1);
+}
+
 /** Lets all answers come, until the body of a function gives true. */
 function releaseUntil(script: string): Promise<void> {
   return at.person.gives(`${RELEASE} ${script}`, true);
@@ -86,9 +93,7 @@ test('who has gone on before the answer stays there', { skip }, async () => {
     await at.open(hash);
     await person.find('button', hash.endsWith('new') ? /^Add|^Next/ : /^Delete|^Send as new/);
     await prepare();
-    await browser.evaluate(HOLD_REQUESTS);
-    await press(last, 1);
-    await person.gives(HELD, 1);
+    await pressHeld(last, 1);
     await browser.evaluate(`location.hash = '${ELSEWHERE}';`);
     await person.find('heading', 'Import and export');
     await releaseUntil(says(said));
@@ -123,9 +128,7 @@ test('whoever has gone on is asked nothing', { skip }, async () => {
     await at.open(hash);
     await person.find('button', name);
     await person.gives("return document.querySelector('[aria-busy]') === null;", true);
-    await browser.evaluate(HOLD_REQUESTS);
-    await press(name, 1);
-    await person.gives(HELD, 1);
+    await pressHeld(name, 1);
     await browser.evaluate(`location.hash = '${ELSEWHERE}';`);
     await person.find('heading', 'Import and export');
     // What is asked next is asked when that was answered.
@@ -148,17 +151,13 @@ test('a button works once until it is answered, however often it is pressed', { 
     ] as const) {
       await at.open(hash);
       await person.find('button', name);
-      await browser.evaluate(HOLD_REQUESTS);
-      await press(name, 3);
-      await person.gives(HELD, 1);
+      await pressHeld(name, 3);
     }
     await at.open(incoming);
     await person.click('link', 'Action and routes');
     await person.click('button', 'New action…');
     await person.find('dialog', 'New action');
-    await browser.evaluate(HOLD_REQUESTS);
-    await press('Use it', 3);
-    await person.gives(HELD, 1);
+    await pressHeld('Use it', 3);
     await at.open('#/requests?hook=again');
     await person.sees('1 request');
     await browser.evaluate(HOLD_REQUESTS);
@@ -183,9 +182,7 @@ test('an answer that comes late takes no form away', { skip }, async () => {
   for (const [hash, turn] of await screensWithoutQuestion('late')) {
     await at.open(hash);
     await person.find('button', turn);
-    await browser.evaluate(HOLD_REQUESTS);
-    await press(turn, 1);
-    await person.gives(HELD, 1);
+    await pressHeld(turn, 1);
     await person.click('link', 'Edit');
     await person.gives(HASH, `${hash}/edit`);
     await releaseUntil(
@@ -295,9 +292,7 @@ test('an action that is made after its dialog was closed is not chosen', { skip 
   await person.click('button', 'New action…');
   await person.find('dialog', 'New action');
   await person.choose('Action', 'Write');
-  await browser.evaluate(HOLD_REQUESTS);
-  await press('Use it', 1);
-  await person.gives(HELD, 1);
+  await pressHeld('Use it', 1);
   await person.press('Escape');
   await person.gives(DIALOGS, 0);
   await releaseFirst();
@@ -305,14 +300,12 @@ test('an action that is made after its dialog was closed is not chosen', { skip 
 });
 
 test('a webhook is made of what was there when that was pressed', { skip }, async () => {
-  const { person, browser } = at;
+  const { person } = at;
   await at.open('#/incoming/new');
   await person.fill('textbox', 'Path', 'as-pressed');
   await person.click('button', 'Next: what is done');
   await person.choose('Action', 'Write');
-  await browser.evaluate(HOLD_REQUESTS);
-  await press('Create it, then test it', 1);
-  await person.gives(HELD, 1);
+  await pressHeld('Create it, then test it', 1);
   await person.click('button', 'Back');
   assert.ok(!await hasField('textbox', 'Path'));
   await releaseUntil(says('as-pressed is there.'));
@@ -368,9 +361,7 @@ test('statistics that are gone ask nothing', { skip }, async () => {
   await makeBook('Without a status');
   await at.open('#/books/statistics');
   await person.find('button', 'Set all to “Read”…');
-  await browser.evaluate(HOLD_REQUESTS);
-  await press('Set all to “Read”…', 1);
-  await person.gives(HELD, 1);
+  await pressHeld('Set all to “Read”…', 1);
   await browser.evaluate(`location.hash = '${ELSEWHERE}';`);
   await person.find('heading', 'Import and export');
   await releaseFirst();

@@ -18,16 +18,17 @@ export type TokenBinding = {
 
 export const CONDITION_ADVICE = 'if not all is for them, set one: outgoingwebhook:update --when';
 
-/** The webhooks that tokens see, each with the quoted names of these tokens. */
+/** The webhooks that bound tokens see, each with the quoted names of these tokens. */
 type Holders = ReadonlyMap<JsonObject, ReadonlySet<string>>;
 
-/** Whether the answer may name a webhook. Each is compared with all webhooks, whatever it says. */
+/** Whether the answer may name a webhook. The other webhooks still count in comparisons. */
 type IsSubject = (webhook: JsonObject) => boolean;
 const ALL: IsSubject = () => true;
 
 /**
  * Finds the names, quoted as in `holders`, of support tokens: such a token is bound by beginnings
- * of names alone, and sees each webhook that any token sees; two other names at least are there.
+ * of names alone, and sees each webhook that any token sees. There are none unless two other names
+ * at least see webhooks.
  */
 export function findSupportNames(
   holders: Holders, tokens: readonly TokenBinding[],
@@ -47,7 +48,7 @@ export function describeSupport(supportNames: ReadonlySet<string>): string | nul
     supportNames.size === 1 ? 'sees' : 'see'} the webhooks of all others: no token for a customer`;
 }
 
-/** Says which subjects are seen by tokens of several names, but a support; null: none is. */
+/** Says which subjects tokens of several names see, support tokens aside; null: there are none. */
 export function describeShared(
   holders: Holders, supportNames: ReadonlySet<string>, isSubject = ALL,
 ): string | null {
@@ -61,15 +62,15 @@ export function describeShared(
 
 /**
  * Says which subjects have no condition and may hear an event of hookshelf itself, or an event that
- * another webhook hears as well, which one of their tokens does not see: its holder gets what is
- * meant for others. null: there are none. A token that sees both webhooks is no reason.
+ * is also heard by a webhook that one of their tokens does not see: the holder of that token gets
+ * what is meant for others. null: there are none. A token that sees both webhooks is no reason.
  */
 export function describeUnconditional(holders: Holders, isSubject = ALL): string | null {
-  const listSharers = indexTriggers(holders);
+  const listCommonNames = indexCommonNames(holders);
   const labels = [...holders].flatMap(([webhook, names]) => {
     if (!isSubject(webhook) || isJsonObject(webhook['when'])) return [];
     const trigger = listWebhookTriggers(webhook).find((one) => hearsSystemEvents(one)
-      || listSharers(one).some((commonNames) => commonNames !== names
+      || listCommonNames(one).some((commonNames) => commonNames !== names
         && [...names].some((name) => !commonNames.has(name))));
     return trigger === undefined ? [] : [`${formatLabel(webhook)} (${trigger})`];
   });
@@ -80,10 +81,10 @@ export function describeUnconditional(holders: Holders, isSubject = ALL): string
 /**
  * Returns a function that lists, for a trigger, sets of the names of tokens: a set for the trigger
  * and for each pattern that includes it, and a set for all triggers that it includes as a pattern.
- * The names of a set see each webhook with such a trigger. To compare each trigger with each took
+ * The tokens of a set see every webhook with such a trigger. To compare each trigger with each took
  * 2.4 s with 500 webhooks of 20 triggers.
  */
-function indexTriggers(
+function indexCommonNames(
   holders: Holders,
 ): (trigger: string) => readonly ReadonlySet<string>[] {
   const ofTriggers = new Map<string, ReadonlySet<string>>();
